@@ -411,7 +411,7 @@ let package = Package(
             "KCItemStores",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainStore",
-                "KCLocalKeychains", "KCBackupArchive", "KCBackupEngine",
+                "KCLocalKeychains", "KCItemSources", "KCBackupArchive", "KCBackupEngine",
             ]),
         tests(
             "KCBackupJobs",

@@ -4,6 +4,7 @@ import KCBackupEngine
 import KCByteStreams
 import KCCryptography
 import KCDeviceIdentity
+import KCItemSources
 import KCKeychainModel
 import KCKeychainStore
 import KCLocalKeychains
@@ -32,8 +33,8 @@ struct RestorableKeychainTests {
         self.keychain = keychain
         let told = told
         setting = StateSetting(
-            folder: data, home: folder.path, device: device, now: moment(9), tool: "test", didKeep: { told.kept += 1 },
-            warn: { Issue.record("\($0)") })
+            folder: data, temporaryFolder: folder.path, home: folder.path, device: device, now: moment(9), tool: "test",
+            didKeep: { told.kept += 1 }, warn: { Issue.record("\($0)") })
         let path = local.path
         store = try RestorableKeychain(
             local, minimumCost: ScryptCost(logN: 1), setting,
@@ -136,6 +137,43 @@ struct RestorableKeychainTests {
         try keychain.find(ItemQuery()).items.map { $0.attributes.text(.acct) }
     }
 
+    private func accounts(
+        _ items: ListedItems, where isIncluded: (Int) -> Bool = { _ in true }
+    ) throws -> [String?] {
+        try items.named(first: .max, where: isIncluded).map { $0.item.attributes.text(.acct) }
+    }
+
+    @Test("What is taken back of large items waits in a file, and not in memory")
+    func large() throws {
+        let note = String(repeating: "walnut ", count: 9_000)
+        func change(_ command: KeptStates.Change, _ body: (KeychainWriter, Int) throws -> Void) throws {
+            try KeychainStates(of: keychain, setting).keeping(before: command, isKept: true) { keep in
+                try keychain.write { writer in
+                    try keep()
+                    for number in 0..<30 { try body(writer, number) }
+                }
+            }
+        }
+        try change(.itemAdd) { writer, number in
+            var draft = ItemDraft(itemClass: .genericPassword)
+            for code in [AttributeCode.labl, .icmt, .desc] { draft.attributes[code] = .text(note) }
+            draft.attributes[.acct] = .text("\(10 + number)")
+            _ = try writer.add(draft, secret: SecretBytes(copying: "a".utf8), now: moment(1))
+        }
+        #expect(try !changes(store.planUndo(to: nil)).vanishing.isHeld)
+        try change(.itemUpdate) { writer, number in
+            var query = ItemQuery()
+            query.attributes[.acct] = .text("\(10 + number)")
+            _ = try writer.update(matching: query, set: [.type: .number(7)], secret: nil, now: moment(5))
+        }
+        let changes = try changes(store.planUndo(to: nil))
+        #expect(changes.changing.count == 30 && !changes.changing.isHeld)
+        #expect(changes.vanishing.isEmpty && changes.returning.isEmpty && changes.changedSince == 0)
+        var whole = 0
+        try changes.changing.forEach { item, _ in if item.attributes.text(.icmt) == note { whole += 1 } }
+        #expect(whole == 30)
+    }
+
     private func changes(_ plan: UndoPlan) throws -> UndoneChanges {
         guard case .changes(let changes) = plan.effect else { throw StateFailure.none(named: nil) }
         return changes
@@ -148,8 +186,8 @@ struct RestorableKeychainTests {
         let plan = try store.planUndo(to: nil)
         let changes = try changes(plan)
         #expect(plan.state.command == "item add" && plan.itemsAfter == 1 && changes.itemsBefore == 2)
-        #expect(changes.vanishing.map { $0.attributes.text(.acct) } == ["bob"])
-        #expect(changes.addedSince.isEmpty && changes.changing.isEmpty && changes.returning.isEmpty)
+        #expect(try accounts(changes.vanishing) == ["bob"])
+        #expect(changes.addedSince == 0 && changes.changing.isEmpty && changes.returning.isEmpty)
         #expect(try accounts() == ["ann", "bob"])
         #expect(try plan.apply(keepsState: true) == nil)
         #expect(try accounts() == ["ann"])
@@ -169,8 +207,8 @@ struct RestorableKeychainTests {
         }
         try add("ann", isKept: false)
         let changes = try changes(store.planUndo(to: nil))
-        #expect(changes.vanishing.map { $0.attributes.text(.acct) } == ["ann", "bob"])
-        #expect(changes.changing.map { $0.attributes.text(.acct) } == ["eve"] && changes.returning.isEmpty)
+        #expect(try accounts(changes.vanishing) == ["ann", "bob"])
+        #expect(try accounts(changes.changing) == ["eve"] && changes.returning.isEmpty)
     }
 
     @Test("What the undone command did not write is told apart, and a plan that is out of date is not applied")
@@ -178,7 +216,9 @@ struct RestorableKeychainTests {
         try add("ann")
         try add("bob", isKept: false)
         let plan = try store.planUndo(to: nil)
-        #expect(try changes(plan).addedSince.map { $0.attributes.text(.acct) } == ["bob"])
+        let changes = try changes(plan)
+        #expect(changes.addedSince == 1)
+        #expect(try accounts(changes.vanishing) { $0 == UndoneChanges.Since.added.rawValue } == ["bob"])
         try add("carl", isKept: false)
         #expect(throws: KeychainStoreError.busy) { try plan.apply(keepsState: true) }
         #expect(try accounts() == ["ann", "bob", "carl"])

@@ -296,9 +296,9 @@ struct TextTests {
     }
 
     @Test("JSON keeps the order of members, leaves out those without a value, and escapes strings")
-    func json() {
+    func json() throws {
         let value = JSONValue.members([("b", 1), ("none", nil), ("a", ["x": "\"\n", "y": [true, -5]])])
-        #expect(encoded(value) == #"{"b":1,"a":{"x":"\"\u000a","y":[true,-5]}}"#)
+        #expect(try encoded(value) == #"{"b":1,"a":{"x":"\"\u000a","y":[true,-5]}}"#)
     }
 
     @Test("JSON for a terminal is ASCII with the same meaning")
@@ -322,9 +322,25 @@ struct TextTests {
         #expect(written([0xff], appendSecretJSON) == #"{"base64":"/w=="}"#)
     }
 
-    private func encoded(_ value: JSONValue) -> String {
+    @Test("A list is written in pieces, none of which has more than one of its values")
+    func listInPieces() throws {
+        let value: JSONValue = [
+            "a": .each { body in for number in 0..<100 { try body(.number(number)) } }, "b": [1, 2],
+        ]
+        var (line, written, largest): ([UInt8], [UInt8], Int) = ([], [], 0)
+        try value.encode(into: &line) { line in
+            largest = max(largest, line.count)
+            written += line
+            line = []
+        }
+        let expected = #"{"a":[\#((0..<100).map(String.init).joined(separator: ","))],"b":[1,2]}"#
+        #expect(String(decoding: written + line, as: UTF8.self) == expected)
+        #expect(largest < 10)
+    }
+
+    private func encoded(_ value: JSONValue) throws -> String {
         var line = SecretBytes(capacity: 0)
-        value.encode(into: &line)
+        try value.encode(into: &line)
         return String(decoding: line.bytesForTest(), as: UTF8.self)
     }
 }

@@ -40,7 +40,7 @@ package struct ImportItems {
     ///   then.
     package func run(
         _ source: some ItemSource, into target: some ItemTarget, keep: () throws -> Void = {},
-        step: @escaping () -> Void = {}, observe: @escaping (Item, RestoreAction) -> Void = { _, _ in }
+        step: @escaping () -> Void = {}, observe: @escaping (Item, RestoreAction) throws -> Void = { _, _ in }
     ) throws -> ImportReport {
         if isDryRun {
             return try target.readItems { existing in try plan(source, existing, step, observe).report }
@@ -62,7 +62,7 @@ package struct ImportItems {
 
     private func plan(
         _ source: some ItemSource, _ existing: any ExistingItems, _ step: @escaping () -> Void,
-        _ observe: @escaping (Item, RestoreAction) -> Void
+        _ observe: @escaping (Item, RestoreAction) throws -> Void
     ) throws -> (report: ImportReport, actions: ActionList, changes: [Int: Change]) {
         // An item that is found by its key is not looked for by its UUID.
         try existing.requireSound()
@@ -139,7 +139,7 @@ private struct PlanVisitor: ItemVisitor {
     let isEmpty: Bool
     let places: AlikePlaces
     let step: () -> Void
-    let observe: (Item, RestoreAction) -> Void
+    let observe: (Item, RestoreAction) throws -> Void
     var actions = ActionList()
     var changes: [Int: Change] = [:]
     var replaced: FirstEntries<(item: Item, date: Timestamp)>
@@ -154,7 +154,7 @@ private struct PlanVisitor: ItemVisitor {
 
     init(
         rules: RestoreRules, existing: any ExistingItems, isEmpty: Bool, places: AlikePlaces,
-        step: @escaping () -> Void, observe: @escaping (Item, RestoreAction) -> Void, namesLimit: Int
+        step: @escaping () -> Void, observe: @escaping (Item, RestoreAction) throws -> Void, namesLimit: Int
     ) {
         replaced = FirstEntries(limit: namesLimit)
         (keptOthers, keptAlike) = (FirstEntries(limit: namesLimit), FirstEntries(limit: namesLimit))
@@ -168,7 +168,7 @@ private struct PlanVisitor: ItemVisitor {
         // Where nothing is, there is nothing to compare with.
         guard isEmpty else { return true }
         try begin()
-        note(item, problem(with: item).map { .fail($0) } ?? .create)
+        try note(item, problem(with: item).map { .fail($0) } ?? .create)
         return false
     }
 
@@ -180,7 +180,7 @@ private struct PlanVisitor: ItemVisitor {
         } catch is ItemProblem {
             action = .fail(.overLimit)
         }
-        note(item, action)
+        try note(item, action)
     }
 
     private func begin() throws {
@@ -188,9 +188,9 @@ private struct PlanVisitor: ItemVisitor {
         step()
     }
 
-    private mutating func note(_ item: Item, _ action: RestoreAction) {
+    private mutating func note(_ item: Item, _ action: RestoreAction) throws {
         actions.append(action)
-        observe(item, action)
+        try observe(item, action)
         if case .fail(let problem) = action { failing.append((item, problem)) }
     }
 

@@ -31,9 +31,9 @@ extension ProvenArchive {
     ///     before the pass has succeeded.
     ///   - begin: called between the passes with the source of the archive and how much it contains.
     ///   - isComplete: called after `begin`; true if the second pass is not needed.
-    /// - Throws: `ArchiveFailure`, and what `begin` and `show` throw.
+    /// - Throws: `ArchiveFailure`, and what `survey`, `begin` and `show` throw.
     package func inspect(
-        step: () -> Void = {}, survey: (Item) -> Void, begin: (ReadMetadata) throws -> Void,
+        step: () -> Void = {}, survey: (Item) throws -> Void, begin: (ReadMetadata) throws -> Void,
         unless isComplete: () -> Bool = { false }, show: (Item) throws -> Void
     ) throws {
         try begin(self.survey(step: step, survey))
@@ -47,12 +47,12 @@ extension ProvenArchive {
     /// Verifies the whole archive, reads its metadata to the end and passes each item to `survey`, for counting only.
     ///
     /// - Parameter step: called for each piece during verification, and for each item.
-    /// - Throws: `ArchiveFailure`.
-    package func survey(step: () -> Void = {}, _ survey: (Item) -> Void) throws -> ReadMetadata {
+    /// - Throws: `ArchiveFailure`, and what `survey` throws.
+    package func survey(step: () -> Void = {}, _ survey: (Item) throws -> Void) throws -> ReadMetadata {
         try opened.proveStreams(step)
         return try forward { item in
             step()
-            survey(item)
+            try survey(item)
         }
     }
 

@@ -7,15 +7,17 @@ package import KCKeychainModel
 extension RestoreBackup {
     /// Decides which items a restore into an empty keychain would make, without opening a secret.
     ///
-    /// - Parameter step: called once per item.
-    /// - Returns: these items in archive order, and the report with those that would stay behind.
-    /// - Throws: as `run`.
-    package func survey(step: @escaping () -> Void) throws -> (items: [Item], report: RestoreReport) {
-        var items: [Item] = []
-        let report = try rehearsing().run(into: EmptyTarget(form: .stored), step: step) { item, action in
-            if action == .create { items.append(item) }
+    /// - Parameters:
+    ///   - step: called once per item.
+    ///   - take: receives these items in archive order.
+    /// - Returns: the report with the items that would stay behind.
+    /// - Throws: as `run`, and what `take` throws.
+    package func survey(
+        step: @escaping () -> Void, _ take: @escaping (Item) throws -> Void
+    ) throws -> RestoreReport {
+        try rehearsing().run(into: EmptyTarget(form: .stored), step: step) { item, action in
+            if action == .create { try take(item) }
         }
-        return (items, report)
     }
 
     /// Visits the items that a restore into an empty keychain would make, after the archive has been read to its end

@@ -136,7 +136,7 @@ package struct RestoreBackup {
     ///   `wouldRemoveAsking`), and what the target and `keep` throw; nothing is written then.
     package func run(
         into target: some ItemTarget, keep: () throws -> Void = {}, step: @escaping () -> Void = {},
-        observe: ((Item, RestoreAction) -> Void)? = nil
+        observe: ((Item, RestoreAction) throws -> Void)? = nil
     ) throws -> RestoreReport {
         try restore(into: target, keep: keep, step, observe: observe) { try form(for: target) }
     }
@@ -155,11 +155,11 @@ package struct RestoreBackup {
 
     private func restore(
         into target: some ItemTarget, keep: () throws -> Void, _ step: @escaping () -> Void,
-        observe: ((Item, RestoreAction) -> Void)?, form: () throws -> SecretForm
+        observe: ((Item, RestoreAction) throws -> Void)?, form: () throws -> SecretForm
     ) throws -> RestoreReport {
         let observe = { (item: Item, action: RestoreAction) in
             step()
-            observe?(item, action)
+            try observe?(item, action)
         }
         // The form is determined within the transaction, where the target's class keys cannot change anymore.
         if options.isDryRun {
@@ -184,7 +184,7 @@ package struct RestoreBackup {
 
     /// Reads the archive to its last byte and decides about each item; writes nothing.
     private func plan(
-        _ existing: any ExistingItems, _ form: SecretForm, _ observe: @escaping (Item, RestoreAction) -> Void
+        _ existing: any ExistingItems, _ form: SecretForm, _ observe: @escaping (Item, RestoreAction) throws -> Void
     ) throws -> RestorePlan {
         let needed = try archive.selectedSecrets(of: options.filter)
         if existing.needsAnnouncements {
@@ -200,7 +200,7 @@ package struct RestoreBackup {
         var isConfirmed = true
         var visitor = try PlanningVisitor(rules, existing, places, form: form) { item, action in
             if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
-            observe(item, action)
+            try observe(item, action)
         }
         let streams = try records.visit(&visitor)
         try visitor.finish(records)

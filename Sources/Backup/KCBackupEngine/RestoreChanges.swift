@@ -1,22 +1,26 @@
+package import KCItemSources
 package import KCKeychainModel
 
-/// The items that a restore changes, or keeps although the archive's version differs.
+/// Collects the items that a restore changes, or keeps although the archive's version differs.
 ///
-/// An archive may have a million items, so only as many are held as will be shown.
-package struct RestoreChanges {
-    private(set) var lists = (created: [Item](), replaced: [Item](), kept: [Item](), same: [Item]())
+/// An archive may have a million items, and large ones, so only as many are taken as will be shown, and few are in memory.
+package final class RestoreChanges {
+    /// What was collected.
+    package struct Lists: Sendable {
+        package let created: ListedItems
+        package let replaced: ListedItems
+        package let kept: ListedItems
+        package let same: ListedItems
+    }
+
+    private let created: ItemLog
+    private let replaced: ItemLog
+    private let kept: ItemLog
+    private let same: ItemLog
     private let namesCreated: Bool
     private let namesSame: Bool
     private let limit: Int
     private let isForNames: Bool
-
-    package var created: [Item] { inOrder(lists.created) }
-    package var replaced: [Item] { inOrder(lists.replaced) }
-    package var kept: [Item] { inOrder(lists.kept) }
-    package var same: [Item] { inOrder(lists.same) }
-
-    // Records that depend on others are decided about last, and are shown where they belong.
-    private func inOrder(_ list: [Item]) -> [Item] { list.sorted { $0.precedes($1) } }
 
     /// Creates empty lists.
     ///
@@ -24,8 +28,15 @@ package struct RestoreChanges {
     ///   - namesCreated: true if the items that are created without a loss are to be named.
     ///   - namesSame: true if those that are there already are to be named.
     ///   - limit: how many items a list can have.
-    ///   - isForNames: true if no more of the items is needed than their names, so that large ones need little memory.
-    package init(namesCreated: Bool, namesSame: Bool, limit: Int, isForNames: Bool = false) {
+    ///   - isForNames: true if no more of the items is needed than their names.
+    ///   - folder: where items wait that are too many or too large for the memory.
+    package init(
+        namesCreated: Bool, namesSame: Bool, limit: Int, isForNames: Bool = false, spoolingIn folder: String
+    ) {
+        created = ItemLog(spoolingIn: folder)
+        replaced = ItemLog(spoolingIn: folder)
+        kept = ItemLog(spoolingIn: folder)
+        same = ItemLog(spoolingIn: folder)
         self.namesCreated = namesCreated
         self.namesSame = namesSame
         self.limit = limit
@@ -33,18 +44,28 @@ package struct RestoreChanges {
     }
 
     /// Notes the decision about an item.
-    package mutating func add(_ item: Item, _ action: RestoreAction) {
+    ///
+    /// - Throws: as `ItemLog.add`.
+    package func add(_ item: Item, _ action: RestoreAction) throws {
         switch action {
-        case .create: if namesCreated { Self.append(item, to: &lists.created, limit, isForNames: isForNames) }
-        case .update: Self.append(item, to: &lists.replaced, limit, isForNames: isForNames)
-        case .keep: Self.append(item, to: &lists.kept, limit, isForNames: isForNames)
-        case .same: if namesSame { Self.append(item, to: &lists.same, limit, isForNames: isForNames) }
+        case .create: if namesCreated { try add(item, to: created) }
+        case .update: try add(item, to: replaced)
+        case .keep: try add(item, to: kept)
+        case .same: if namesSame { try add(item, to: same) }
         case .staysBehind, .fail, .notSelected: break
         }
     }
 
-    // Static: a method of a value holds it while it runs, and each list would be copied for each item.
-    private static func append(_ item: Item, to list: inout [Item], _ limit: Int, isForNames: Bool) {
-        if list.count < limit { list.append(isForNames ? item.shortened() : item) }
+    private func add(_ item: Item, to log: ItemLog) throws {
+        if log.count < limit { try log.add(isForNames ? item.shortened() : item) }
+    }
+
+    /// What was collected, in archive order: records that depend on others are decided about last.
+    ///
+    /// - Throws: as `ItemLog.finish`.
+    package func finish() throws -> Lists {
+        Lists(
+            created: try created.finish(), replaced: try replaced.finish(), kept: try kept.finish(),
+            same: try same.finish())
     }
 }

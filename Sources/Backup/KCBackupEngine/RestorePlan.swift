@@ -51,7 +51,7 @@ struct PlanningVisitor: RecordVisitor {
     /// The items that stay as they are where the others are removed first.
     private(set) var staying: Set<ItemUUID> = []
     private let form: SecretForm
-    private let observe: (Item, RestoreAction) -> Void
+    private let observe: (Item, RestoreAction) throws -> Void
     private(set) var actions = ActionList()
     private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
     /// Items that are written without the constraint that the target's own have.
@@ -62,7 +62,7 @@ struct PlanningVisitor: RecordVisitor {
 
     init(
         _ rules: RestoreRules, _ existing: any ExistingItems, _ places: AlikePlaces, form: SecretForm,
-        observe: @escaping (Item, RestoreAction) -> Void
+        observe: @escaping (Item, RestoreAction) throws -> Void
     ) throws {
         self.rules = rules
         self.existing = existing
@@ -83,7 +83,7 @@ struct PlanningVisitor: RecordVisitor {
             // A target that removes what it is not told of must be told of items that stay as they are.
             actions.append(action, isWritten: action == .same && rules.replaced != nil && rules.replacesInPlace)
             if state == .stored, action != .notSelected { notOpened += 1 }
-            note(item, action, counterpart: counterpart, kept: kept)
+            try note(item, action, counterpart: counterpart, kept: kept)
         case .open:
             actions.appendOpen()
             if state == .stored { notOpened += 1 }
@@ -95,11 +95,13 @@ struct PlanningVisitor: RecordVisitor {
         let item = try record.placed(at: places.place(of: record.uuid))
         actions.settle(action, at: ordinal)
         let kept = action == .keep ? try existing.item(withUUID: item.uuid) ?? existing.item(withKeyOf: item) : nil
-        note(item, action, counterpart: nil, kept: kept)
+        try note(item, action, counterpart: nil, kept: kept)
     }
 
-    private mutating func note(_ item: Item, _ action: RestoreAction, counterpart: Item?, kept: Item?) {
-        observe(action == .keep ? kept ?? item : item, action)
+    private mutating func note(
+        _ item: Item, _ action: RestoreAction, counterpart: Item?, kept: Item?
+    ) throws {
+        try observe(action == .keep ? kept ?? item : item, action)
         if action.writes, counterpart?.constraint != nil, item.constraint == nil { unasking.append(item) }
         if rules.replaced != nil, action.writes || action == .same {
             if action == .same, !rules.replacesInPlace { staying.insert(item.uuid) }

@@ -1,8 +1,8 @@
 internal import KCBackupArchive
 package import KCBackupEngine
-package import KCByteStreams
+internal import KCByteStreams
+package import KCItemSources
 package import KCKeychainModel
-internal import KCKeychainStore
 
 /// The items of an archive that a restore on this device would bring back, to be read without a keychain.
 ///
@@ -17,10 +17,8 @@ package final class ArchiveStore: ReadableStore {
     private let options: RestoreOptions
     private let openSecrets: () throws -> Void
     private let step: () -> Void
-    private var found: Set<ItemUUID> = []
-    private var secrets: [ItemUUID: KeptBytes] = [:]
-    /// Known once the secrets have been read.
-    private var broken: Set<ItemUUID> = []
+    /// The items that no restore would write, whatever their secrets are.
+    private var unwritable: Set<ItemUUID> = []
 
     /// - Parameters:
     ///   - identity: the ID of the archive.
@@ -39,78 +37,40 @@ package final class ArchiveStore: ReadableStore {
         self.openSecrets = openSecrets
     }
 
-    package func itemCount() throws -> Int { try survey(nil)?.items.count ?? 0 }
+    package func itemCount() throws -> Int {
+        var count = 0
+        _ = try RestoreBackup(proven, options: options).survey(step: step) { _ in count += 1 }
+        return count
+    }
 
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         _ = try RestoreBackup(proven, options: options).visit(&visitor, step: step)
     }
 
-    package func find(_ filter: ItemFilter) throws -> FoundItems {
-        guard let (items, report) = try survey(filter) else {
-            return FoundItems(items: [], shortfall: Shortfall(unread: unreadCount))
-        }
-        found = Set(items.map(\.uuid))
-        return FoundItems(items: items, shortfall: Shortfall(unread: report.failing.count + unreadCount))
-    }
+    package func open(_ needed: NeededSecrets) throws { if needed != .withoutQuestion { try openSecrets() } }
 
-    /// Reads the secrets of the items that were found, in one pass.
-    package func open(_ needed: NeededSecrets) throws {
-        guard needed != .withoutQuestion, !found.isEmpty else { return }
-        try openSecrets()
-        var visitor = FoundSecrets(found)
-        let report = try RestoreBackup(proven, options: options).visit(&visitor, step: step)
-        secrets = visitor.secrets
-        broken = Set(report.failing.map(\.item.uuid))
-    }
-
-    package func brokenSeals(among items: [Item]) -> Set<ItemUUID> { broken.intersection(items.map(\.uuid)) }
-
-    package func secret(of item: Item) throws -> SecretBytes? {
-        // A secret that does not open must not look like an item without one.
-        if broken.contains(item.uuid) { throw KeychainStoreError.itemDamaged(item.uuid) }
-        return secrets[item.uuid]?.bytes.copy()
-    }
-
-    /// - Returns: nil if nothing matches.
-    private func survey(_ filter: ItemFilter?) throws -> (items: [Item], report: RestoreReport)? {
+    package func list(_ filter: ItemFilter, withSecrets: Bool, in log: ItemLog) throws -> Shortfall {
         var options = options
         options.filter = filter
+        let backup = try RestoreBackup(proven, options: options)
+        if withSecrets {
+            var visitor = ItemLogger(filter, withSecrets: true, log)
+            let report = try backup.visit(&visitor, step: step)
+            // A secret that does not open must not look like an item without one.
+            for failing in report.failing where !unwritable.contains(failing.item.uuid) {
+                try log.add(failing.item, number: ListedSeal.broken.rawValue)
+            }
+            return Shortfall(unread: unwritable.count + report.contents.damaged)
+        }
         do {
-            let surveyed = try RestoreBackup(proven, options: options).survey(step: step)
-            stayingBehind = surveyed.report.stayingBehind
-            unreadCount = surveyed.report.contents.damaged
-            return surveyed
+            let report = try backup.survey(step: step) { try log.add($0) }
+            stayingBehind = report.stayingBehind
+            unreadCount = report.contents.damaged
+            unwritable = Set(report.failing.map(\.item.uuid))
         } catch RestoreRefusal.nothingMatches {
             // What was searched for may be what could not be read.
             unreadCount = try proven.survey(step: step) { _ in }.contents.damaged
-            return nil
         }
+        return Shortfall(unread: unwritable.count + unreadCount)
     }
-}
-
-/// A secret that several hold.
-private final class KeptBytes {
-    let bytes: SecretBytes
-
-    init(_ bytes: consuming SecretBytes) {
-        self.bytes = bytes
-    }
-}
-
-/// Takes the secrets of items.
-private struct FoundSecrets: ItemVisitor {
-    private let wanted: Set<ItemUUID>
-    private(set) var secrets: [ItemUUID: KeptBytes] = [:]
-
-    init(_ wanted: Set<ItemUUID>) {
-        self.wanted = wanted
-    }
-
-    func wants(_ item: Item) -> Bool { item.secretSize != nil && wanted.contains(item.uuid) }
-
-    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
-        secrets[item.uuid] = KeptBytes(secret.copy())
-    }
-
-    func skip(damaged item: Item?) {}
 }

@@ -7,6 +7,7 @@ internal import KCLocalKeychains
 struct HomeUndo {
     private let home: WritableHome
     private let states: HomeStates
+    private let spoolFolder: String
     /// What was at a path before the oldest change that is taken back; nil for nothing.
     private var before: [HomePath: KeptFile?] = [:]
     /// The code of what the newest change left there; nil for nothing.
@@ -14,9 +15,11 @@ struct HomeUndo {
     /// The folders that the changes made.
     private var made: Set<HomePath> = []
 
-    init(_ home: WritableHome, _ states: HomeStates) {
+    /// - Parameter folder: where items wait that are too many or too large for the memory.
+    init(_ home: WritableHome, _ states: HomeStates, spoolingIn folder: String) {
         self.home = home
         self.states = states
+        spoolFolder = folder
     }
 
     /// Takes back the change after a state, too, which is older than those before.
@@ -59,7 +62,7 @@ struct HomeUndo {
     func plan() throws -> Plan {
         var plan = Plan()
         let code = try states.coding()
-        var since = UndoneChanges.Since(added: [], changed: [])
+        let log = UndoneChanges.Log(spoolingIn: spoolFolder, knowsSince: true)
         for (path, kept) in before.sorted(by: { $0.key < $1.key }) {
             guard let rule = HomeTable.rule(for: path) else { continue }
             let entry = try home.entry(at: path, rule)
@@ -75,7 +78,7 @@ struct HomeUndo {
                     continue
                 }
                 plan.itemsAfter += 1
-                plan.changes.returning.append(kept.item)
+                try log.bringBack(kept.item)
                 plan.steps.append(Step(path: path, rule: rule, present: nil, kept: kept))
             case (.file(let file), let kept):
                 plan.changes.itemsBefore += 1
@@ -88,22 +91,18 @@ struct HomeUndo {
                 if isThere || problem != nil { continue }
                 let item = try own.draft.completed(now: own.modified, secretSize: file.bytes.count)
                 let isAsLeft = after[path] == .some(present)
-                if kept == nil {
-                    plan.changes.vanishing.append(item)
-                    // Without a code of it, the newest change had removed it.
-                    if case .some(.some(_)) = after[path], !isAsLeft {
-                        since.rewritten.append(item)
-                    } else if !isAsLeft {
-                        since.added.append(item)
-                    }
+                if kept != nil {
+                    try log.change(item, isAsLeft ? nil : .changed)
+                } else if case .some(.some(_)) = after[path] {
+                    try log.remove(item, isAsLeft ? nil : .rewritten)
                 } else {
-                    plan.changes.changing.append(item)
-                    if !isAsLeft { since.changed.append(item) }
+                    // Without a code of it, the newest change had removed it.
+                    try log.remove(item, isAsLeft ? nil : .added)
                 }
                 plan.steps.append(Step(path: path, rule: rule, present: file.status, kept: kept))
             }
         }
-        plan.changes.since = since
+        try log.finish(&plan.changes)
         try blockFolders(in: &plan)
         if plan.steps.isEmpty, let first = plan.changes.blocked.first {
             throw HomeFailure.inTheWay(of: first.path, count: plan.changes.blocked.count)

@@ -66,6 +66,8 @@ package enum StateFailure: Error {
 /// Where a store keeps its states, and what it tells about them.
 package struct StateSetting {
     package let folder: DataFolder
+    /// Where items wait that are too many or too large for the memory.
+    package let temporaryFolder: String
     /// The home of the user, which distinguishes a desktop keyring from that of another home with the same data folder.
     package let home: String
     package let device: LocalDevice
@@ -77,10 +79,11 @@ package struct StateSetting {
     package let warn: (StateWarning) -> Void
 
     package init(
-        folder: DataFolder, home: String, device: LocalDevice, now: Timestamp, tool: String,
+        folder: DataFolder, temporaryFolder: String, home: String, device: LocalDevice, now: Timestamp, tool: String,
         didKeep: @escaping () -> Void, warn: @escaping (StateWarning) -> Void
     ) {
         self.folder = folder
+        self.temporaryFolder = temporaryFolder
         self.home = home
         self.device = device
         self.now = now

@@ -1,5 +1,6 @@
 internal import KCCryptography
 internal import KCItemMatching
+internal import KCItemSources
 internal import KCKeychainModel
 internal import KCKeychainStore
 
@@ -7,7 +8,7 @@ internal import KCKeychainStore
 struct KeychainDifference {
     let changes: UndoneChanges
     /// The number of items of the copy.
-    let itemsAfter: Int
+    var itemsAfter: Int { rows.counts.before }
     private let copy: Keychain
     private let rows: RowDifference
 
@@ -15,33 +16,33 @@ struct KeychainDifference {
     ///   - keychain: the keychain that is replaced.
     ///   - copy: its state at an earlier time.
     ///   - written: the rows that the undone command wrote; nil if that is unknown.
-    init(from keychain: Keychain, to copy: Keychain, written: Set<RowSeal>?) throws(KeychainStoreError) {
+    ///   - folder: where items wait that are too many or too large for the memory.
+    init(from keychain: Keychain, to copy: Keychain, written: Set<RowSeal>?, spoolingIn folder: String) throws {
         self.copy = copy
-        rows = try keychain.difference(from: copy)
-        itemsAfter = rows.counts.before
-        let now = rows.now.compactMap { row in row.item.map { (item: $0, seal: row.seal) } }
-            .sorted { $0.item.precedes($1.item) }
-        let old = rows.before.compactMap(\.item).sorted { $0.precedes($1) }
-        let pairs: [Int?]
-        do throws(CryptographyFailure) {
-            pairs = try ItemMatcher.pairs(of: now.map(\.item), with: old)
-        } catch {
-            throw .cryptography(error)
-        }
-        let (added, changed) = (now.indices.filter { pairs[$0] == nil }, now.indices.filter { pairs[$0] != nil })
-        let present = Set(pairs.compactMap(\.self))
-        var changes = UndoneChanges()
-        changes.itemsBefore = rows.counts.now
-        changes.vanishing = added.map { now[$0].item }
-        changes.changing = changed.map { now[$0].item }
-        changes.returning = old.indices.filter { !present.contains($0) }.map { old[$0] }
-        if let written {
-            let since = { (indices: [Int]) in
-                indices.map { now[$0] }.filter { row in row.seal.map(written.contains) != true }.map(\.item)
+        (rows, changes) = try keychain.comparing(with: copy) { rows, now, before in
+            let matches = try Matches(rows, now, before)
+            let log = UndoneChanges.Log(spoolingIn: folder, knowsSince: written != nil)
+            var index = 0
+            try now.visit(rows.now) { item, seal in
+                let isOwn = seal.map { written?.contains($0) ?? true } ?? (written == nil)
+                let since: UndoneChanges.Since? = isOwn ? nil : matches.isMatched(now: index) ? .changed : .added
+                if matches.isMatched(now: index) {
+                    try log.change(item, since)
+                } else {
+                    try log.remove(item, since)
+                }
+                index += 1
             }
-            changes.since = .init(added: since(added), changed: since(changed))
+            index = 0
+            try before.visit(rows.before) { item, _ in
+                if !matches.isMatched(before: index) { try log.bringBack(item) }
+                index += 1
+            }
+            var changes = UndoneChanges()
+            changes.itemsBefore = rows.counts.now
+            try log.finish(&changes)
+            return (rows, changes)
         }
-        self.changes = changes
     }
 
     /// True if the copy holds what the keychain holds; rows that are no valid items count, too.
@@ -52,5 +53,29 @@ struct KeychainDifference {
     /// - Throws: `KeychainStoreError` (`busy` if it is not).
     func requireCurrent(_ writer: KeychainWriter) throws(KeychainStoreError) {
         guard try writer.difference(from: copy).isEqual(to: rows) else { throw .busy }
+    }
+
+    /// Which items of the two states are the same ones, by their numbers among those that differ.
+    private struct Matches {
+        private var matcher = ItemMatcher()
+        private var isMatched: [Bool] = []
+
+        init(_ rows: RowDifference, _ now: KeychainReader, _ before: KeychainReader) throws {
+            // If only one state has any, nothing is needed of them.
+            if rows.now.isEmpty || rows.before.isEmpty { return }
+            let codes = try ItemCodes()
+            try before.visit(rows.before) { item, _ in matcher.add(item.uuid, key: try codes.key(item)) }
+            var waiting: [Int] = []
+            try now.visit(rows.now) { item, _ in
+                let number = try matcher.match(item.uuid, key: codes.key(item))
+                if number == nil { waiting.append(isMatched.count) }
+                isMatched.append(number != nil)
+            }
+            for (index, number) in zip(waiting, matcher.rest()) { isMatched[index] = number != nil }
+        }
+
+        func isMatched(now index: Int) -> Bool { index < isMatched.count && isMatched[index] }
+
+        func isMatched(before number: Int) -> Bool { number < matcher.count && matcher.isMatched(number) }
     }
 }

@@ -2,6 +2,7 @@ package import KCBackupEngine
 package import KCByteStreams
 internal import KCCryptography
 package import KCDeviceIdentity
+package import KCItemSources
 package import KCKeychainModel
 package import KCKeychainStore
 internal import KCLocalKeychains
@@ -55,6 +56,24 @@ package final class KeychainItemStore: ItemStore {
             damaged: try keychain.walk(
                 ItemQuery(filter), where: filter.matches, checksSeals: true, first: first, unless: isComplete,
                 body))
+    }
+
+    package func list(_ filter: ItemFilter, withSecrets: Bool, in log: ItemLog) throws -> Shortfall {
+        var broken: Set<ItemUUID> = []
+        return try walk(filter) { item, isBroken in
+            if isBroken { broken.insert(item.uuid) }
+            if !withSecrets { try log.add(item, number: (isBroken ? ListedSeal.broken : .whole).rawValue) }
+        } unless: {
+            !withSecrets
+        } _: { item in
+            if broken.contains(item.uuid) {
+                try log.add(item, number: ListedSeal.broken.rawValue)
+            } else if let secret = try keychain.secret(of: item) {
+                try log.add(item, number: ListedSeal.whole.rawValue, secret: secret)
+            } else {
+                try log.add(item)
+            }
+        }
     }
 
     package func brokenSeals(among items: [Item]) throws -> Set<ItemUUID> {

@@ -94,7 +94,7 @@ package struct KeyringStates: StateKeeping {
             let report = try backup.run(into: ServiceTarget(client, given), step: observer.step) { item, action in
                 if action == .create { planned.created.insert(item.uuid) }
                 if action == .update { updated.insert(item.uuid) }
-                observer.observe(item, action)
+                try observer.observe(item, action)
             }
             let isWhole = report.failing.isEmpty && report.stayingBehind.isEmpty
             folder.tidy(removing: record, using: isWhole ? keeping.used : nil)

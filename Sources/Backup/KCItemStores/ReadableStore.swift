@@ -1,6 +1,7 @@
 package import KCBackupEngine
 package import KCByteStreams
 package import KCDeviceIdentity
+package import KCItemSources
 internal import KCKeychainKeys
 package import KCKeychainModel
 internal import KCKeychainStore
@@ -53,6 +54,12 @@ package protocol ReadableStore: ItemSource {
         _ body: (Item) throws -> Void
     ) throws -> Shortfall
 
+    /// Adds the items that pass `filter` to a log, each with the number of its `ListedSeal`.
+    ///
+    /// - Parameter withSecrets: true to add their secrets too, after `open`; an item that is broken has none.
+    /// - Returns: what the store has and cannot show.
+    func list(_ filter: ItemFilter, withSecrets: Bool, in log: ItemLog) throws -> Shortfall
+
     /// The items whose seals do not prove their attributes, as far as there are keys: another program changed them, or
     /// the file is damaged.
     func brokenSeals(among items: [Item]) throws -> Set<ItemUUID>
@@ -92,6 +99,12 @@ extension ReadableStore {
         return found.shortfall
     }
 
+    package func list(_ filter: ItemFilter, withSecrets: Bool, in log: ItemLog) throws -> Shortfall {
+        var visitor = ItemLogger(filter, withSecrets: withSecrets, log)
+        try visitItems(&visitor)
+        return Shortfall(unread: try unread.count)
+    }
+
     /// None: there are no seals.
     package func brokenSeals(among items: [Item]) throws -> Set<ItemUUID> { [] }
 
@@ -99,6 +112,42 @@ extension ReadableStore {
         var visitor = SecretVisitor(of: item)
         try visitItems(&visitor)
         return visitor.secret.take()
+    }
+}
+
+/// What is known of the seal of an item that was listed.
+package enum ListedSeal: Int {
+    /// It fits, or there is no key to check it with.
+    case whole
+    /// It does not prove the attributes; see `ReadableStore.brokenSeals`.
+    case broken
+}
+
+/// Adds the items that pass a filter to a log.
+struct ItemLogger: ItemVisitor {
+    private let filter: ItemFilter
+    private let withSecrets: Bool
+    private let log: ItemLog
+
+    init(_ filter: ItemFilter, withSecrets: Bool, _ log: ItemLog) {
+        self.filter = filter
+        self.withSecrets = withSecrets
+        self.log = log
+    }
+
+    func wants(_ item: Item) throws -> Bool {
+        guard filter.matches(item) else { return false }
+        if withSecrets, item.secretSize != nil { return true }
+        try log.add(item)
+        return false
+    }
+
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        try log.add(item, number: ListedSeal.whole.rawValue, secret: secret)
+    }
+
+    func skip(damaged item: Item?) throws {
+        if let item, filter.matches(item) { try log.add(item, number: ListedSeal.broken.rawValue) }
     }
 }
 

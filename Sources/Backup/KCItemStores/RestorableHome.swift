@@ -51,7 +51,7 @@ package final class RestorableHome: RestorableStore {
                 if action == .create || action == .update, let place = target.place(of: item) {
                     written[place.file.path] = place
                 }
-                observer.observe(item, action)
+                try observer.observe(item, action)
             }
             kept.tidy()
             return report
@@ -78,7 +78,7 @@ package final class RestorableHome: RestorableStore {
         var unfinished = try kept.contents(of: kept.folder.state(newest)).record.target
         if let target = unfinished, !known.contains(target) || named.map({ $0 > target }) ?? false { unfinished = nil }
         let wanted = named ?? unfinished
-        var undo = HomeUndo(try WritableHome(home), kept)
+        var undo = HomeUndo(try WritableHome(home), kept, spoolingIn: setting.temporaryFolder)
         var (rests, added): ([ArchivedStateName], [ArchivedStateName]) = ([], [])
         for candidate in known {
             let state = kept.folder.state(candidate)

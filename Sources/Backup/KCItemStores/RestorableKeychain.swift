@@ -165,7 +165,8 @@ package final class RestorableKeychain: RestorableStore {
             let copy = try state.reading { try states.open(candidate) }
             guard keychain.hasKeys(of: copy) else { throw StateFailure.otherPasscode(path: candidate.path) }
             let difference = try KeychainDifference(
-                from: keychain, to: copy, written: states.written(after: candidate))
+                from: keychain, to: copy, written: states.written(after: candidate),
+                spoolingIn: setting.temporaryFolder)
             // A change that was killed leaves the state that it kept, which is the present one.
             if difference.isNone {
                 if name != nil { throw StateFailure.present(name: candidate.name) }

@@ -1,6 +1,7 @@
 internal import KCBackupArchive
 package import KCBackupEngine
 internal import KCByteStreams
+internal import KCItemSources
 package import KCKeychainModel
 internal import KCLocalKeychains
 package import KCSecretService
@@ -76,7 +77,8 @@ package final class RestorableKeyring: RestorableStore {
         if known.isEmpty { throw StateFailure.none(named: nil) }
         let client = try client()
         let undo = try Undo(
-            states: KeyringStates(client, setting), scope: scope, making, label: client.label(of: scope))
+            states: KeyringStates(client, setting), scope: scope, making, label: client.label(of: scope),
+            spoolingIn: setting.temporaryFolder)
         var present: String?
         for candidate in known where name == nil || name?.exact == candidate.text.exact {
             let state = folder.state(candidate)
@@ -114,8 +116,13 @@ private struct Undo {
     /// The items of the collection that the user named; nil for all.
     let filter: ItemFilter?
     private let target: ServiceTarget.Options
+    private let spoolFolder: String
 
-    init(states: KeyringStates, scope: ServiceScope, _ making: ServiceTarget.Making, label: String?) {
+    init(
+        states: KeyringStates, scope: ServiceScope, _ making: ServiceTarget.Making, label: String?,
+        spoolingIn folder: String
+    ) {
+        spoolFolder = folder
         self.states = states
         self.scope = scope
         filter = label.map { ServiceMapping.filter(collection: $0) }
@@ -134,12 +141,12 @@ private struct Undo {
 
     /// - Throws: `StateFailure.unreadable` if the state is damaged; the failures of reading the service.
     func rehearse(_ proven: ProvenArchive, of state: KeptState) throws -> (UndoneChanges, RestoreReport) {
-        var changes = UndoneChanges()
+        let log = UndoneChanges.Log(spoolingIn: spoolFolder, knowsSince: false)
         let report: RestoreReport
         var observer = RestoreObserver()
         observer.observe = { item, action in
-            if action == .create { changes.returning.append(item) }
-            if action == .update { changes.changing.append(item) }
+            if action == .create { try log.bringBack(item) }
+            if action == .update { try log.change(item) }
         }
         do {
             report = try states.restore(
@@ -147,16 +154,18 @@ private struct Undo {
         } catch let failure as ArchiveFailure {
             return try state.reading { throw failure }
         }
-        changes.vanishing = report.vanishing
+        for item in report.vanishing { try log.remove(item) }
         let counts = report.counts
+        var changes = UndoneChanges()
+        try log.finish(&changes)
         changes.itemsBefore = counts.update + counts.same + counts.keep + counts.remove
         return (changes, report)
     }
 
     func apply(_ changes: UndoneChanges, _ proven: ProvenArchive, _ given: KeyringStates.Keeping) throws {
         var options = options(isDryRun: false)
-        options.removable = Set(changes.vanishing.map(\.uuid))
-        options.updatable = Set(changes.changing.map(\.uuid))
+        options.removable = try changes.vanishing.uuids()
+        options.updatable = try changes.changing.uuids()
         var keeping = given
         // The state may still be needed for other collections.
         if filter != nil { keeping.used = nil }

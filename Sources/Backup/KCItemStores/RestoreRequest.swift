@@ -42,7 +42,7 @@ package struct RestoreObserver {
     /// Called for each item during planning, and again during writing.
     package var step: () -> Void = {}
     /// Called during planning with each item and the decision about it; see `RestoreBackup.run`.
-    package var observe: (Item, RestoreAction) -> Void = { _, _ in }
+    package var observe: (Item, RestoreAction) throws -> Void = { _, _ in }
 
     package init() {}
 }

@@ -1,5 +1,6 @@
 package import KCHomeFiles
-package import KCKeychainModel
+package import KCItemSources
+internal import KCKeychainModel
 
 /// What bringing a state back does, before it is done.
 package struct UndoPlan {
@@ -35,21 +36,21 @@ package struct UndoPlan {
 package struct UndoneChanges {
     /// The number of items before it.
     package var itemsBefore = 0
-    /// The items that the state does not have.
-    package var vanishing: [Item] = []
-    /// The items that differ in the state.
-    package var changing: [Item] = []
+    /// The items that the state does not have, each with the number of its `Since`.
+    package private(set) var vanishing = ListedItems.none
+    /// The items that differ in the state, each with the number of its `Since`.
+    package private(set) var changing = ListedItems.none
     /// The items that only the state has.
-    package var returning: [Item] = []
+    package private(set) var returning = ListedItems.none
     /// The files of a home that stay as they are.
     package var blocked: [Blocked] = []
     /// The number of empty folders of a home that go, if no file does.
     package var emptyFolders = 0
     /// True if an earlier undo, or the user, has taken back all that there was.
     package var isFinished = false
-    /// Those of `vanishing` and `changing` that the undone command did not write, or that were changed again; nil if that
-    /// is unknown.
-    package var since: Since?
+    /// How many of `vanishing` and `changing` the undone command did not write, or were changed again; nil if that is
+    /// unknown.
+    package private(set) var since: Counts?
 
     /// A file that cannot be taken back.
     package struct Blocked {
@@ -59,21 +60,75 @@ package struct UndoneChanges {
         package let problem: HomeFile.Failure?
     }
 
-    package struct Since {
-        /// Those of `vanishing` that the undone command did not write.
-        package var added: [Item]
-        /// Those of `changing` that were changed again.
-        package var changed: [Item]
-        /// Those of `vanishing` that were changed again.
-        package var rewritten: [Item] = []
+    /// What happened to an item after the undone command, as far as that is known.
+    package enum Since: Int {
+        /// The command did not write it.
+        case added = 1
+        /// It was changed again.
+        case changed
+        /// It goes, and was changed again.
+        case rewritten
     }
 
-    /// The items that go although the undone command did not write them, as far as that is known.
-    package var addedSince: [Item] { since?.added ?? vanishing }
+    package struct Counts {
+        package fileprivate(set) var added = 0
+        package fileprivate(set) var changed = 0
+        package fileprivate(set) var rewritten = 0
+    }
 
-    /// The items that are set back although the undone command did not write them, as far as that is known.
-    package var changedSince: [Item] { since?.changed ?? changing }
+    /// The number of items that go although the undone command did not write them, as far as that is known.
+    package var addedSince: Int { since?.added ?? vanishing.count }
 
-    /// The items that go although they were changed after the undone command wrote them, as far as that is known.
-    package var rewrittenSince: [Item] { since?.rewritten ?? [] }
+    /// The number of items that are set back although the undone command did not write them, as far as that is known.
+    package var changedSince: Int { since?.changed ?? changing.count }
+
+    /// The number of items that go although they were changed after the undone command wrote them, as far as that is known.
+    package var rewrittenSince: Int { since?.rewritten ?? 0 }
+
+    /// Collects the items.
+    final class Log {
+        private let vanishing: ItemLog
+        private let changing: ItemLog
+        private let returning: ItemLog
+        private var since: Counts?
+
+        /// - Parameters:
+        ///   - folder: where items wait that are too many or too large for the memory.
+        ///   - knowsSince: true if it is known what the undone command did not write.
+        init(spoolingIn folder: String, knowsSince: Bool) {
+            vanishing = ItemLog(spoolingIn: folder)
+            changing = ItemLog(spoolingIn: folder)
+            returning = ItemLog(spoolingIn: folder)
+            since = knowsSince ? Counts() : nil
+        }
+
+        func remove(_ item: Item, _ since: Since? = nil) throws {
+            try vanishing.add(item, number: since?.rawValue ?? 0)
+            count(since)
+        }
+
+        func change(_ item: Item, _ since: Since? = nil) throws {
+            try changing.add(item, number: since?.rawValue ?? 0)
+            count(since)
+        }
+
+        func bringBack(_ item: Item) throws { try returning.add(item) }
+
+        private func count(_ since: Since?) {
+            switch since {
+            case .added: self.since?.added += 1
+            case .changed: self.since?.changed += 1
+            case .rewritten: self.since?.rewritten += 1
+            case nil: break
+            }
+        }
+
+        /// Adds what was collected to the changes.
+        func finish(_ changes: inout UndoneChanges) throws {
+            changes.vanishing = try vanishing.finish()
+            changes.changing = try changing.finish()
+            changes.returning = try returning.finish()
+            changes.since = since
+        }
+    }
 }

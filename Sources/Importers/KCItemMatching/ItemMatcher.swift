@@ -118,19 +118,3 @@ package struct ItemMatcher {
         }
     }
 }
-
-extension ItemMatcher {
-    /// Matches the items of a keychain at two times; a keychain keeps their UUIDs.
-    ///
-    /// - Returns: for each item of `after` the index of the item of `before` that it is; nil for a new one.
-    package static func pairs(of after: [Item], with before: [Item]) throws(CryptographyFailure) -> [Int?] {
-        let codes = try ItemCodes()
-        var matcher = ItemMatcher()
-        for item in before { matcher.add(item.uuid, key: try codes.key(item)) }
-        var pairs: [Int?] = []
-        for item in after { pairs.append(try matcher.match(item.uuid, key: codes.key(item))) }
-        let rest = matcher.rest()
-        for (index, number) in zip(pairs.indices.filter { pairs[$0] == nil }, rest) { pairs[index] = number }
-        return pairs
-    }
-}

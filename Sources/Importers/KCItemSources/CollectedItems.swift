@@ -4,7 +4,7 @@ package import KCKeychainModel
 
 /// Items in archive order that were all read before, and do not change.
 package final class CollectedItems: ItemSource, Sendable {
-    private let runs: [SortedRun]
+    let runs: [SortedRun]
     /// How many items there are.
     package let count: Int
 

@@ -144,6 +144,9 @@ package struct Attributes: Hashable, Sendable {
         return try body(place.form, bytes.extracting(place.offset..<end))
     }
 
+    /// How many bytes of memory they take.
+    package var size: Int { packed.count }
+
     /// The size of the members in bytes.
     var membersSize: Int { packed.count - AttributeIndex.size(codes.count) }
 }

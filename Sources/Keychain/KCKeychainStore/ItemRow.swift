@@ -214,6 +214,9 @@ struct ItemRow {
         }
     }
 
+    /// True if a column has the sealed secret.
+    func isSeal(_ column: Int) -> Bool { column == Self.dataColumn }
+
     /// The UUID of the current row, or nil if invalid.
     func uuid(_ row: SQLStatement) -> ItemUUID? {
         guard row.type(Self.uuidColumn) == .blob else { return nil }

@@ -43,17 +43,17 @@ extension Keychain {
         if isComplete() { return damaged }
         for itemClass in ItemClass.allCases {
             let places = found[itemClass] ?? []
-            for start in stride(from: 0, to: places.count, by: Self.walkStep) {
-                let items = try items(itemClass, places[start..<min(start + Self.walkStep, places.count)])
-                for item in items where query.means(item) { try body(item) }
-            }
+            var rest = places[...]
+            while !rest.isEmpty { for item in try batch(itemClass, &rest) where query.means(item) { try body(item) } }
         }
         return damaged
     }
 
-    /// The items that are still there, at their places or elsewhere.
-    private func items(
-        _ itemClass: ItemClass, _ places: ArraySlice<ItemPlace>
+    /// The next items that are still there, at their places or elsewhere.
+    ///
+    /// - Parameter places: those that are left; the ones of the batch are removed.
+    private func batch(
+        _ itemClass: ItemClass, _ places: inout ArraySlice<ItemPlace>
     ) throws(KeychainStoreError) -> [Item] {
         try connection.read { database throws(KeychainStoreError) in
             let tables = ItemTables(database)
@@ -61,8 +61,13 @@ extension Keychain {
             let statement = try SQLStatement(row.selection + " WHERE id=?", on: database)
             var builder = AttributesBuilder()
             var items: [Item] = []
-            for place in places {
-                defer { statement.reset() }
+            var (count, size) = (0, 0)
+            while count < Self.walkStep, size < Self.walkSize, let place = places.popFirst() {
+                count += 1
+                defer {
+                    statement.reset()
+                    size += items.last?.attributes.size ?? 0
+                }
                 try statement.bind(place.number, 1)
                 if try statement.step(), row.uuid(statement) == place.uuid {
                     if row.isTombstone(statement) { continue }
@@ -89,6 +94,8 @@ extension Keychain {
 
     /// The number of items per batch; smaller batches cost transactions, larger ones memory.
     private static let walkStep = 500
+    /// The size of their attributes in bytes with which a batch ends.
+    private static let walkSize = 1 << 20
 
     /// The stored form of an item's secret: sealed, except for public data.
     package func storedSecret(of item: Item) throws(KeychainStoreError) -> [UInt8] {

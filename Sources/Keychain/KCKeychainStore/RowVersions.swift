@@ -2,7 +2,7 @@ internal import KCByteStreams
 internal import KCCryptography
 package import KCKeychainModel
 
-/// Identifies the contents of a row, with its seal.
+/// Identifies the contents of a row, with its seal or without.
 package struct RowVersion: Hashable, Sendable {
     // Half of SHA-256, far more than it takes to tell the rows of one keychain apart.
     private let high: UInt64
@@ -10,8 +10,10 @@ package struct RowVersion: Hashable, Sendable {
 
     /// Hashes the current row of a statement.
     ///
-    /// - Parameter text: a scratch buffer.
-    fileprivate init(_ row: SQLStatement, _ layout: ItemRow, text: inout [UInt8]) {
+    /// - Parameters:
+    ///   - secretSize: what the seal is replaced by; nil for a version with its seal.
+    ///   - text: a scratch buffer.
+    fileprivate init(_ row: SQLStatement, _ layout: ItemRow, secretSize: Int?? = nil, text: inout [UInt8]) {
         text.removeAll(keepingCapacity: true)
         text.append(UInt8(layout.itemClass.position))
         for column in 0..<layout.columnCount {
@@ -20,6 +22,8 @@ package struct RowVersion: Hashable, Sendable {
             // Most attributes are absent.
             if type == .null {
                 Self.append(0, to: &text)
+            } else if let secretSize, layout.isSeal(column) {
+                Self.append(secretSize ?? -1, to: &text)
             } else {
                 row.withBytes(column) { bytes in
                     Self.append(bytes.count, to: &text)
@@ -38,21 +42,26 @@ package struct RowVersion: Hashable, Sendable {
 }
 
 /// The live rows in which a keychain and an earlier copy of it differ, in the order of their classes and numbers.
+///
+/// Of each row there is a little, however large it is; `KeychainReader.visit` reads its item.
 package struct RowDifference: Sendable {
     /// A row of one of the two that the other does not have.
     package struct Row: Sendable {
         fileprivate let version: RowVersion
-        /// Nil if the row is not a valid item.
-        package let item: Item?
-        /// Nil if it is damaged.
-        package let seal: RowSeal?
+        /// The version without the seal; nil if the row is not a valid item.
+        fileprivate let item: RowVersion?
+        fileprivate let number: Int64
+        fileprivate let itemClass: ItemClass
 
         fileprivate init(
             _ row: SQLStatement, _ layout: ItemRow, _ builder: inout AttributesBuilder, _ text: inout [UInt8]
         ) {
             version = RowVersion(row, layout, text: &text)
-            item = layout.item(row, &builder)
-            seal = item == nil ? nil : layout.withData(row) { RowSeal(of: $0) }
+            item = layout.item(row, &builder).map { item in
+                RowVersion(row, layout, secretSize: .some(item.secretSize), text: &text)
+            }
+            number = layout.number(row)
+            itemClass = layout.itemClass
         }
     }
 
@@ -68,7 +77,8 @@ package struct RowDifference: Sendable {
 
     /// True if the rows are the same ones.
     package func isEqual(to other: RowDifference) -> Bool {
-        now.map(\.version) == other.now.map(\.version) && before.map(\.version) == other.before.map(\.version)
+        now.elementsEqual(other.now) { $0.version == $1.version }
+            && before.elementsEqual(other.before) { $0.version == $1.version }
     }
 
     fileprivate mutating func add(_ pairs: RowPairs) throws(KeychainStoreError) {
@@ -85,19 +95,24 @@ package struct RowDifference: Sendable {
 
     /// Leaves out the rows that only have another number.
     fileprivate mutating func removeMoved() {
+        if now.isEmpty || before.isEmpty { return }
         let moved = Set(now.map(\.version)).intersection(before.map(\.version))
         now.removeAll { moved.contains($0.version) }
         before.removeAll { moved.contains($0.version) }
     }
 
     /// Leaves out the rows whose items are the same and whose secrets are too.
+    ///
+    /// - Parameter isSame: returns whether a row of the keychain, whose item the copy has too, has its secret.
     fileprivate mutating func removeSealedAnew(
-        _ isSame: (Item) throws(KeychainStoreError) -> Bool
+        _ isSame: (Row) throws(KeychainStoreError) -> Bool
     ) throws(KeychainStoreError) {
+        if now.isEmpty || before.isEmpty { return }
         let items = Set(before.compactMap(\.item))
-        var same: Set<Item> = []
-        for case .some(let item) in now.map(\.item) where items.contains(item) {
-            if try isSame(item) { same.insert(item) }
+        var same: Set<RowVersion> = []
+        for row in now {
+            guard let item = row.item, items.contains(item), try isSame(row) else { continue }
+            same.insert(item)
         }
         now.removeAll { $0.item.map(same.contains) ?? false }
         before.removeAll { $0.item.map(same.contains) ?? false }
@@ -187,20 +202,27 @@ extension KeychainReader {
 extension KeychainReader {
     /// The rows that differ from those of `copy`, an earlier state of the same file, in more than their seals.
     ///
-    /// Only these are kept in memory. A secret that no key opens here counts as changed if its seal differs.
+    /// A secret that no key opens here counts as changed if its seal differs.
     package func difference(from copy: Keychain) throws(KeychainStoreError) -> RowDifference {
         try copy.withReadTransaction { database throws(KeychainStoreError) in
-            let earlier = try KeychainReader(copy, database)
-            try database.limitCache(toKiB: Self.copyCacheSize)
-            var difference = RowDifference()
-            for row in ItemRow.all {
-                try difference.add(RowPairs(row, row.storedSelection, now: tables.database, before: database))
-            }
-            difference.removeMoved()
-            try difference.removeSealedAnew { item throws(KeychainStoreError) in try holdsSecret(of: item, in: earlier)
-            }
-            return difference
+            try difference(from: KeychainReader(copy, database))
         }
+    }
+
+    fileprivate func difference(from earlier: KeychainReader) throws(KeychainStoreError) -> RowDifference {
+        let before = earlier.tables.database
+        try before.limitCache(toKiB: Self.copyCacheSize)
+        var difference = RowDifference()
+        for row in ItemRow.all {
+            try difference.add(RowPairs(row, row.storedSelection, now: tables.database, before: before))
+        }
+        difference.removeMoved()
+        let reading = RowReading(tables)
+        try difference.removeSealedAnew { row throws(KeychainStoreError) in
+            guard let item = try reading.item(row).item else { return false }
+            return try holdsSecret(of: item, in: earlier)
+        }
+        return difference
     }
 
     /// True if the secret of a live item is the one that it has in `other`, whose keys are the same.
@@ -210,17 +232,57 @@ extension KeychainReader {
         guard try opens(item, other.row(of: item).blob, into: &secret) else { return false }
         return try isSecret(of: item, secret)
     }
+
+    /// Passes the items of rows of this state to `body`, one after the other; rows that are no valid items are left out.
+    ///
+    /// - Throws: what `body` throws, `KeychainStoreError`.
+    package func visit(
+        _ rows: [RowDifference.Row], _ body: (_ item: Item, _ seal: RowSeal?) throws -> Void
+    ) throws {
+        let reading = RowReading(tables)
+        for row in rows where row.item != nil {
+            let (item, seal) = try reading.item(row)
+            if let item { try body(item, seal) }
+        }
+    }
+}
+
+/// Reads rows again that were found before in the same transaction.
+private final class RowReading {
+    private let tables: ItemTables
+    private var statements: [ItemClass: SQLStatement] = [:]
+    private var builder = AttributesBuilder()
+
+    init(_ tables: ItemTables) { self.tables = tables }
+
+    /// The item of a row, and its seal, which is nil if it is damaged.
+    func item(_ row: RowDifference.Row) throws(KeychainStoreError) -> (item: Item?, seal: RowSeal?) {
+        let layout = ItemRow.of(row.itemClass)
+        let statement: SQLStatement
+        if let known = statements[row.itemClass] {
+            statement = known
+        } else {
+            statement = try SQLStatement(layout.selection + " WHERE id=?", on: tables.database)
+            statements[row.itemClass] = statement
+        }
+        defer { statement.reset() }
+        try statement.bind(row.number, 1)
+        guard try statement.step() else { throw .damaged("a row is not found by its number") }
+        return (layout.item(statement, &builder), layout.withData(statement) { RowSeal(of: $0) })
+    }
 }
 
 extension Keychain {
-    /// The rows that differ from those of a copy; see `KeychainReader`.
+    /// Passes the rows that differ from those of a copy to `body`, with both states, of which it may visit these rows.
     ///
-    /// - Throws: `damaged` also if an index of this file does not fit its rows.
-    package func difference(from copy: Keychain) throws(KeychainStoreError) -> RowDifference {
-        try withReadTransaction { database throws(KeychainStoreError) in
-            let reader = try KeychainReader(self, database)
-            try reader.tables.requireSound()
-            return try reader.difference(from: copy)
+    /// - Throws: what `body` throws, and `KeychainStoreError`: `damaged` also if an index of this file does not fit its rows.
+    package func comparing<Result>(
+        with copy: Keychain,
+        _ body: (_ rows: RowDifference, _ now: KeychainReader, _ before: KeychainReader) throws -> Result
+    ) throws -> Result {
+        try read { now in
+            try now.requireSound()
+            return try copy.read { before in try body(now.difference(from: before), now, before) }
         }
     }
 }

@@ -1,5 +1,6 @@
 package import KCByteStreams
 internal import KCDeviceIdentity
+package import KCItemSources
 package import KCKeychainModel
 
 /// A value of the `--json` output (docs/json.md); members keep their order.
@@ -9,6 +10,8 @@ package indirect enum JSONValue: Sendable {
     case flag(Bool)
     case list([JSONValue])
     case object([Member])
+    /// A list whose values are made one after the other as they are written, however many there are.
+    case each(@Sendable (_ body: (JSONValue) throws -> Void) throws -> Void)
     /// A value that is JSON already.
     case encoded([UInt8])
 
@@ -19,7 +22,12 @@ package indirect enum JSONValue: Sendable {
     }
 
     /// Appends the value on one line.
-    package func encode(into line: inout some ByteBuffer & ~Copyable) {
+    ///
+    /// - Parameter flush: called after each value of a list; may write and empty the line.
+    /// - Throws: what `flush` throws, and what making the values of a list throws.
+    package func encode<Line: ByteBuffer & ~Copyable>(
+        into line: inout Line, flush: (inout Line) throws -> Void = { _ in }
+    ) throws {
         switch self {
         case .text(let text): CanonicalJSON.string(text, into: &line)
         case .number(let number): CanonicalJSON.integer(Int64(number), into: &line)
@@ -28,7 +36,18 @@ package indirect enum JSONValue: Sendable {
             CanonicalJSON.literal("[", into: &line)
             for (index, value) in values.enumerated() {
                 if index > 0 { CanonicalJSON.literal(",", into: &line) }
-                value.encode(into: &line)
+                try value.encode(into: &line, flush: flush)
+                try flush(&line)
+            }
+            CanonicalJSON.literal("]", into: &line)
+        case .each(let visit):
+            CanonicalJSON.literal("[", into: &line)
+            var isFirst = true
+            try visit { value in
+                if !isFirst { CanonicalJSON.literal(",", into: &line) }
+                isFirst = false
+                try value.encode(into: &line, flush: flush)
+                try flush(&line)
             }
             CanonicalJSON.literal("]", into: &line)
         case .encoded(let json): line.append(json.span)
@@ -38,7 +57,7 @@ package indirect enum JSONValue: Sendable {
                 if index > 0 { CanonicalJSON.literal(",", into: &line) }
                 CanonicalJSON.string(member.name, into: &line)
                 CanonicalJSON.literal(":", into: &line)
-                member.value.encode(into: &line)
+                try member.value.encode(into: &line, flush: flush)
             }
             CanonicalJSON.literal("}", into: &line)
         }
@@ -82,6 +101,15 @@ extension JSONValue {
                 item.extra.isEmpty ? nil : .object(item.extra.map { Member(name: $0.name, value: .text($0.value)) })
             ),
         ])
+    }
+
+    /// Returns the list of items.
+    ///
+    /// - Parameter completed: returns an item's object with what its number says.
+    package static func items(
+        _ items: ListedItems, _ completed: @escaping @Sendable (JSONValue, Int) -> JSONValue = { item, _ in item }
+    ) -> JSONValue {
+        .each { body in try items.forEach { item, number in try body(completed(.item(item), number)) } }
     }
 
     /// Returns the value of an attribute, in the form that imports use.

@@ -87,15 +87,15 @@ extension RestoreReport {
     ///   - changes: the items that are changed or kept.
     ///   - unmapped: what the target does not store.
     package func json(
-        of source: [(String, JSONValue?)], keychain: String, _ changes: RestoreChanges, unmapped: JSONValue
+        of source: [(String, JSONValue?)], keychain: String, _ changes: RestoreChanges.Lists, unmapped: JSONValue
     ) -> JSONValue {
         let members: [(String, JSONValue?)] = [
             ("keychain", .text(keychain)), ("dryRun", .flag(isDryRun)), ("contents", contents.json),
             ("notOpened", .number(notOpened)),
             ("plan", counts.json), ("unmapped", unmapped),
             ("vanishing", .list(vanishing.map { .item($0) })),
-            ("created", .list(changes.created.map { .item($0) })),
-            ("replaced", .list(changes.replaced.map { .item($0) })), ("kept", .list(changes.kept.map { .item($0) })),
+            ("created", .items(changes.created)), ("replaced", .items(changes.replaced)),
+            ("kept", .items(changes.kept)),
             (
                 "staysBehind",
                 .list(

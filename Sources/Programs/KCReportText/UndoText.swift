@@ -1,5 +1,6 @@
 package import KCBackupCatalogue
 internal import KCHomeFiles
+internal import KCItemSources
 package import KCItemStores
 internal import KCKeychainModel
 
@@ -36,10 +37,10 @@ package struct UndoText {
         }
         let (added, changed, rewritten) = (changes.addedSince, changes.changedSince, changes.rewrittenSince)
         let noun = HomeRoot(storeName: store.name) == nil ? "item" : "file"
-        func loss(_ verb: String, _ items: [Item], _ change: String) -> String? {
-            if items.isEmpty { return nil }
-            let since = changes.since == nil ? "" : " that \(items.count == 1 ? "was" : "were") \(change) since"
-            return "\(verb) \(counted(items.count, noun))\(since)"
+        func loss(_ verb: String, _ count: Int, _ change: String) -> String? {
+            if count == 0 { return nil }
+            let since = changes.since == nil ? "" : " that \(count == 1 ? "was" : "were") \(change) since"
+            return "\(verb) \(counted(count, noun))\(since)"
         }
         let losses = [
             loss("remove", added, "added"), loss("remove", rewritten, "changed"), loss("set back", changed, "changed"),
@@ -84,17 +85,30 @@ package struct UndoText {
     ///
     /// - Parameter oldFile: where the file is that did not open; nil if there is none.
     package func json(isDryRun: Bool, oldFile: String?) -> JSONValue {
-        func items(_ items: [Item]?) -> JSONValue? { items.map { .list($0.map { .item($0) }) } }
-        return .members([
+        .members([
             ("keychain", .text(store.name)), ("state", .text(plan.state.name)),
             ("made", .text(plan.state.date.description)),
             ("command", plan.state.command.map { .text($0) }), ("dryRun", .flag(isDryRun)),
             ("items", .number(plan.itemsAfter)), ("itemsBefore", changes.map { .number($0.itemsBefore) }),
-            ("vanishing", items(changes?.vanishing)), ("changing", items(changes?.changing)),
-            ("returning", items(changes?.returning)),
-            ("changedSince", items(changes.map { $0.changedSince + $0.rewrittenSince })),
+            ("vanishing", changes.map { .items($0.vanishing) }),
+            ("changing", changes.map { .items($0.changing) }), ("returning", changes.map { .items($0.returning) }),
+            ("changedSince", changes.map(Self.changedSince)),
             ("blocked", changes.map { .list($0.blocked.map { .text($0.path) }) }),
             ("oldFile", oldFile.map { .text($0) }),
         ])
+    }
+
+    private static func changedSince(_ changes: UndoneChanges) -> JSONValue {
+        let isKnown = changes.since != nil
+        let lists = [
+            (changes.changing, UndoneChanges.Since.changed, !isKnown), (changes.vanishing, .rewritten, false),
+        ]
+        return .each { body in
+            for (items, since, takesAll) in lists {
+                try items.forEach { item, number in
+                    if takesAll || number == since.rawValue { try body(.item(item)) }
+                }
+            }
+        }
     }
 }

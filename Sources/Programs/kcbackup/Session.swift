@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
+internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
 
@@ -61,10 +62,10 @@ final class Session {
     var showsProgress: Bool { world.terminal.showsMessages && !style.isQuiet && !style.isJSON }
 
     /// Prints a result: the JSON object with `--json`, otherwise the lines.
-    func result(_ json: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) throws(Failure) {
+    func result(_ json: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) throws {
         var output = ResultBuffer(self)
         if style.isJSON {
-            json().encode(into: &output.bytes)
+            try output.append(json())
             output.bytes.append(UInt8(ascii: "\n"))
         } else {
             for line in lines() { output.bytes.append(utf8: line) }
@@ -89,11 +90,13 @@ final class Session {
         }
     }
 
-    /// Writes one line of JSON that contains secrets to standard output.
-    func writeJSON(_ json: borrowing SecretBytes) throws(Failure) {
+    /// Writes one line of JSON that contains secrets to standard output, or a piece of it.
+    ///
+    /// - Parameter isLast: false if more of the line follows.
+    func writeJSON(_ json: borrowing SecretBytes, isLast: Bool = true) throws(Failure) {
         var line = SecretBytes(capacity: json.count + 1)
         json.withBytes { append(json: $0, to: &line) }
-        line.append(UInt8(ascii: "\n"))
+        if isLast { line.append(UInt8(ascii: "\n")) }
         try write(line)
     }
 
@@ -120,8 +123,19 @@ final class Session {
 
     /// Prints a note if a user is watching or with `--verbose`.
     func note(_ text: String) {
-        if style.isQuiet || !(world.terminal.showsMessages || style.isVerbose) { return }
-        message(text + "\n")
+        if showsNotes { message(text + "\n") }
+    }
+
+    private var showsNotes: Bool { !style.isQuiet && (world.terminal.showsMessages || style.isVerbose) }
+
+    /// Notes something about each of the items, by names that distinguish them.
+    ///
+    /// - Throws: what reading the items throws.
+    func note(each items: ListedItems, _ text: (String) -> String) throws {
+        if !showsNotes { return }
+        for line in try lines(items, of: items.count, limit: items.count, where: { _ in true }, { text($1) }) {
+            message(line)
+        }
     }
 
     /// Notes a change that is complete.
@@ -185,6 +199,38 @@ final class Session {
         let shown = style.isVerbose || total <= limit + 1 ? items.count : min(limit, items.count)
         let named = wordsApart(items.prefix(shown)).enumerated().map { line($0, $1) + "\n" }
         return shown < total ? named + ["… and \(total - shown) more (-v shows all)\n"] : named
+    }
+
+    /// Returns a line for each listed item, as the other method does.
+    ///
+    /// - Parameters:
+    ///   - isIncluded: which items to name, by their numbers.
+    ///   - line: returns the line for an item, given its number and a name that distinguishes it from the others.
+    /// - Throws: what reading the items throws.
+    func lines(
+        _ items: ListedItems, of total: Int, limit: Int, where isIncluded: (Int) -> Bool,
+        _ line: (Int, String) -> String
+    ) throws -> [String] {
+        func lines(_ named: [(item: Item, number: Int)]) -> [String] {
+            zip(wordsApart(named.map(\.item)), named).map { words, item in line(item.number, words) + "\n" }
+        }
+        if !style.isVerbose {
+            let shown = total <= limit + 1 ? total : limit
+            let named = lines(try items.named(first: shown, where: isIncluded))
+            return shown < total ? named + ["… and \(total - shown) more (-v shows all)\n"] : named
+        }
+        var all: [String] = []
+        var named: [(item: Item, number: Int)] = []
+        try items.forEach { item, number in
+            guard isIncluded(number) else { return }
+            named.append((item.shortened(), number))
+            // Names that are alike are mostly close to each other.
+            if named.count == ChangeList.limit {
+                all += lines(named)
+                named = []
+            }
+        }
+        return all + lines(named)
     }
 
     /// Writes to standard error.

@@ -46,7 +46,7 @@ final class InspectListing {
             guard selection.includes(item) else { return }
             summary.add(item, selection.verdict(item))
             if session.style.isJSON {
-                held.append(json(item))
+                try held.append(json(item))
             } else {
                 write(item)
                 table.survey(row)
@@ -85,7 +85,7 @@ final class InspectListing {
                 ("origin", proven.origin.json),
                 ("source", read.source.json), ("contents", read.contents.json),
             ])
-            head.encode(into: &output.bytes)
+            try head.encode(into: &output.bytes)
             output.bytes.removeLast(1)
             output.bytes.append(utf8: ",\"items\":[")
             return
@@ -98,7 +98,7 @@ final class InspectListing {
     private func show(_ item: Item) throws {
         if session.style.isJSON {
             if summary.shown > 0 { output.bytes.append(UInt8(ascii: ",")) }
-            json(item).encode(into: &output.bytes)
+            try json(item).encode(into: &output.bytes)
         } else {
             write(item)
             table.append(row, to: &output.bytes)

@@ -6,7 +6,7 @@ internal import KCReportText
 /// Describes the result of a restore or of its dry run, as text and in JSON.
 struct RestoreText {
     let report: RestoreReport
-    let changes: RestoreChanges
+    let changes: RestoreChanges.Lists
     let source: Source
     let target: RestorePlace
     /// What decided between an item of the archive and the keychain's own version.
@@ -48,7 +48,7 @@ struct RestoreText {
     /// - Parameter result: receives the result, as `Session.result` does.
     func tell(_ session: Session, _ result: (JSONValue, [String]) throws -> Void) throws {
         var list = ChangeList(isDryRun: report.isDryRun, in: session)
-        tellChanges(&list, session)
+        try tellChanges(&list, session)
         if policy == .newer || target.kind == .home, report.counts.keep > 0,
             isOfSome || report.counts.create + report.counts.update == 0
         {
@@ -90,20 +90,20 @@ struct RestoreText {
     }
 
     /// Names the items, those first that are lost.
-    private func tellChanges(_ list: inout ChangeList, _ session: Session) {
+    private func tellChanges(_ list: inout ChangeList, _ session: Session) throws {
         let counts = report.counts
         func doing(_ past: String) -> String { report.isDryRun ? "would be \(past)" : past }
         list.add(report.vanishing) { _, words in "\(doing("removed")), and not in the \(source.word): \(words)" }
-        list.add(changes.replaced, of: counts.update) { _, words in "\(doing("replaced")): \(words)" }
+        try list.add(changes.replaced, of: counts.update) { _, words in "\(doing("replaced")): \(words)" }
         let undecided = done == .merged && policy == .keep ? ", and the file's version differs" : ""
         let reason = policy == .newer ? ", since the \(source.word)'s version is not newer" : undecided
-        list.add(changes.kept, of: counts.keep) { _, words in "\(doing("kept"))\(reason): \(words)" }
+        try list.add(changes.kept, of: counts.keep) { _, words in "\(doing("kept"))\(reason): \(words)" }
         if report.isDryRun {
-            list.add(changes.created, of: counts.create) { _, words in "\(doing("created")): \(words)" }
+            try list.add(changes.created, of: counts.create) { _, words in "\(doing("created")): \(words)" }
         } else if !session.style.isJSON {
-            for words in wordsApart(changes.created) { session.note("created: \(words)") }
+            try session.note(each: changes.created) { "created: \($0)" }
         }
-        for words in wordsApart(changes.same) { session.note("the same: \(words)") }
+        try session.note(each: changes.same) { "the same: \($0)" }
         // Items that stay behind are always listed, even without a terminal.
         list.add(staying: report.stayingBehind, isPlanned: report.isDryRun)
         if report.stayingBehind.contains(where: { $0.reason == .thisDeviceOnly }), !session.style.isQuiet {

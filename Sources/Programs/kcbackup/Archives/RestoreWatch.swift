@@ -5,7 +5,7 @@ internal import KCKeychainModel
 
 /// Collects, while a restore plans, what its report names.
 final class RestoreWatch {
-    private(set) var changes: RestoreChanges
+    private let changes: RestoreChanges
     /// What the store does not hold of the items that it gets.
     private(set) var unmapped = UnmappedAttributes()
     /// The written credentials that only the machine that encrypted them can open.
@@ -15,12 +15,17 @@ final class RestoreWatch {
         self.changes = changes
     }
 
+    /// The items that change.
+    ///
+    /// - Throws: as `RestoreChanges.finish`.
+    func lists() throws -> RestoreChanges.Lists { try changes.finish() }
+
     /// The observer of a restore into a store; `step` is called for each item.
     func observer(of place: any RestorableStore, _ step: @escaping () -> Void) -> RestoreObserver {
         var observer = RestoreObserver()
         observer.step = step
         observer.observe = { [self] item, action in
-            changes.add(item, action)
+            try changes.add(item, action)
             guard action == .create || action == .update else { return }
             if let loss = place.loss(of: item) { unmapped.add(item, loss) }
             if HomeItem(item)?.key?.isBoundToMachine ?? false { bound.append(item) }

@@ -1,6 +1,6 @@
 internal import KCHomeFiles
+internal import KCItemSources
 internal import KCItemStores
-internal import KCKeychainModel
 internal import KCReportText
 
 extension UndoText {
@@ -8,26 +8,26 @@ extension UndoText {
     /// back.
     ///
     /// - Parameter isDone: true if the state has been brought back.
-    func tell(isDone: Bool, all: Bool, in list: inout ChangeList) {
+    func tell(isDone: Bool, all: Bool, in list: inout ChangeList) throws {
         guard let changes else { return }
-        let since = Set((changes.since?.changed ?? []).map(\.uuid))
-        let added = Set((changes.since?.added ?? []).map(\.uuid))
-        let rewritten = Set(changes.rewrittenSince.map(\.uuid))
-        let vanishing = all ? changes.vanishing : changes.addedSince + changes.rewrittenSince
-        list.add(vanishing) { index, words in
-            let uuid = vanishing[index].uuid
+        let tellsAll = all || changes.since == nil
+        let vanishing = all ? changes.vanishing.count : changes.addedSince + changes.rewrittenSince
+        try list.add(changes.vanishing, of: vanishing, where: { tellsAll || $0 > 0 }) { number, words in
             // By itself, the list without the others has no need of it: the question says that they were added since.
-            let isAdded = all && added.contains(uuid)
-            let mark = rewritten.contains(uuid) ? " (changed here since)" : isAdded ? " (added here since)" : ""
+            let mark =
+                switch UndoneChanges.Since(rawValue: number) {
+                case .rewritten: " (changed here since)"
+                case .added: all ? " (added here since)" : ""
+                case .changed, nil: ""
+                }
             return "\(isDone ? "removed" : "would be removed"): \(words)\(mark)"
         }
-        let changing = all ? changes.changing : changes.changedSince
-        list.add(changing) { index, words in
-            let mark = since.contains(changing[index].uuid) ? " (changed here since)" : ""
-            return "\(isDone ? "set back" : "would be set back"): \(words)\(mark)"
+        let changing = all ? changes.changing.count : changes.changedSince
+        try list.add(changes.changing, of: changing, where: { tellsAll || $0 > 0 }) { number, words in
+            "\(isDone ? "set back" : "would be set back"): \(words)\(number > 0 ? " (changed here since)" : "")"
         }
         guard all else { return }
-        list.add(changes.returning) { _, words in "\(isDone ? "came back" : "would come back"): \(words)" }
+        try list.add(changes.returning) { _, words in "\(isDone ? "came back" : "would come back"): \(words)" }
     }
 
     // As many as fit a screen.

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainModel
 
 /// The current codes of one-time passwords that were found.
@@ -12,23 +13,18 @@ struct ItemCodes {
 
     private let shown: [ItemUUID: Shown]
 
-    /// The items that are one-time passwords by their kind; if none of them is, all, since others may be ones too.
-    static func candidates(among items: [Item]) -> [Item] {
-        let marked = items.filter { $0.attributes.text(.desc)?.exact == "one-time password" }
-        return marked.isEmpty ? items : marked
-    }
-
-    /// Makes the codes of items; no code is counted up, and nothing is written.
+    /// Makes the codes of items whose seals are whole; no code is counted up, and nothing is written.
     ///
-    /// - Throws: `Refusal` if none of them has a code, `CryptographyFailure`, and what `secretOf` throws.
-    init(of items: [Item], at time: Timestamp, _ secretOf: (Item) throws -> SecretBytes?) throws {
+    /// - Throws: `Refusal` if none of them has a code, `CryptographyFailure`, and what reading the items throws.
+    init(of items: ListedItems, at time: Timestamp) throws {
         var shown: [ItemUUID: Shown] = [:]
         var problem: OneTimePasswordCode.Problem?
         var hasCode = false
-        for item in items {
+        try items.forEachSecret { item, number, secret in
+            if number == ListedSeal.broken.rawValue { return }
             do {
-                guard let secret = try secretOf(item) else { throw OneTimePasswordCode.Problem.notAnAddress }
-                shown[item.uuid] = .code(try OneTimePasswordCode(of: secret, at: time))
+                if item.secretSize == nil { throw OneTimePasswordCode.Problem.notAnAddress }
+                shown[item.uuid] = .code(try OneTimePasswordCode(of: SecretBytes(secret), at: time))
                 hasCode = true
             } catch let error as OneTimePasswordCode.Problem {
                 shown[item.uuid] = Shown.none(error)

@@ -69,13 +69,15 @@ struct ItemFindCommand: Verb {
         if inside.archive != nil, fileKey.keyFile != nil { throw UsageProblem.together(.in, .keyFile) }
         if let archive = try inside.open(in: session) { return try look(into: archive, filter, in: session) }
         let open = try location.open(fileKey, in: session)
-        return try show(open.items, open.items.find(filter), isEveryCollection: open.isEveryCollection, in: session)
+        let search = try search(open.items, filter, in: session)
+        if search.isEmpty { throw KeychainStoreError.itemNotFound }
+        return try show(search, isEveryCollection: open.isEveryCollection, in: session)
     }
 
     private func look(into archive: ArchiveStore, _ filter: ItemFilter, in session: Session) throws -> ExitStatus {
-        let found = try archive.find(filter)
+        let search = try search(archive, filter, in: session)
         archive.tellMissing(session)
-        guard found.isEmpty else { return try show(archive, found, isEveryCollection: false, in: session) }
+        guard search.isEmpty else { return try show(search, isEveryCollection: false, in: session) }
         if archive.stayingBehind.isEmpty {
             let path = inside.archive ?? "ARCHIVE"
             throw Refusal(
@@ -85,116 +87,133 @@ struct ItemFindCommand: Verb {
         throw Refusal(.refused, "what matches would stay behind in a restore, so nothing is shown")
     }
 
-    private func show(
-        _ store: any ReadableStore, _ found: FoundItems, isEveryCollection: Bool, in session: Session
-    ) throws -> ExitStatus {
-        if found.isEmpty { throw KeychainStoreError.itemNotFound }
-        let items = code ? ItemCodes.candidates(among: found.items) : found.items
-        try store.open(reveal || code ? .of(Set(items.map(\.protection))) : .withoutQuestion)
-        let broken = try store.brokenSeals(among: items)
-        let status = session.tell(found.shortfall)
-        try tell(items, isEveryCollection, broken, in: session) { try store.secret(of: $0) }
-        return session.status(status, brokenSeals: broken.count)
+    private func search(_ store: any ReadableStore, _ filter: ItemFilter, in session: Session) throws -> ItemSearch {
+        try ItemSearch(store, filter, reading: reveal ? .all : code ? .codes : .none, in: session)
     }
 
-    /// - Parameter broken: the items whose seals are broken; their secrets are not shown.
-    private func tell(
-        _ items: [Item], _ isEveryCollection: Bool, _ broken: Set<ItemUUID>, in session: Session,
-        _ secret: (Item) throws -> SecretBytes?
-    ) throws {
-        if reveal || code, !style.json, !session.world.terminal.showsOutput, !items.isEmpty {
-            guard items.count == 1, let item = items.first else {
-                throw UsageProblem.severalSecrets(items.count, ofEveryCollection: isEveryCollection)
+    private func show(_ search: ItemSearch, isEveryCollection: Bool, in session: Session) throws -> ExitStatus {
+        try search.open()
+        let status = session.tell(search.shortfall)
+        if reveal || code, !style.json, !session.world.terminal.showsOutput, search.count > 0 {
+            guard search.count == 1 else {
+                throw UsageProblem.severalSecrets(search.count, ofEveryCollection: isEveryCollection)
             }
-            return try writeAlone(item, secret, in: session)
+            try writeAlone(search.items(), in: session)
+            return status
         }
-        let codes =
-            code
-            ? try ItemCodes(of: items.filter { !broken.contains($0.uuid) }, at: session.now, secret) : nil
+        let items = try search.items()
+        let codes = code ? try ItemCodes(of: items, at: session.now) : nil
         if style.json {
-            try printJSON(items, broken, codes, secret, in: session)
+            try printJSON(items, codes, in: session)
         } else {
-            try printText(items.sorted { $0.isShown(before: $1) }, broken, codes, secret, in: session)
+            try printText(items, codes, in: session)
         }
+        var broken = 0
+        try items.forEach { _, number in if number == ListedSeal.broken.rawValue { broken += 1 } }
+        return session.status(status, brokenSeals: broken)
     }
 
     /// Writes the secret or the code of an item, and nothing else.
-    private func writeAlone(
-        _ item: Item, _ secretOf: (Item) throws -> SecretBytes?, in session: Session
-    ) throws {
-        if code {
-            guard case .code(let code) = try ItemCodes(of: [item], at: session.now, secretOf)[item] else { return }
-            try session.write(code.text)
-        } else {
-            guard let secret = try secretOf(item) else { throw Refusal(.notFound, "the item has no secret") }
+    private func writeAlone(_ items: ListedItems, in session: Session) throws {
+        if items.isEmpty { throw KeychainStoreError.itemNotFound }
+        try items.forEachSecret { item, number, secret in
+            if number == ListedSeal.broken.rawValue { throw KeychainStoreError.itemDamaged(item.uuid) }
+            if code {
+                guard case .code(let code) = try ItemCodes(of: items, at: session.now)[item] else { return }
+                return try session.write(code.text)
+            }
+            if item.secretSize == nil { throw Refusal(.notFound, "the item has no secret") }
             try session.write(secret)
         }
     }
 
-    private func printJSON(
-        _ items: [Item], _ broken: Set<ItemUUID>, _ codes: ItemCodes?, _ secretOf: (Item) throws -> SecretBytes?,
-        in session: Session
-    ) throws {
+    // In bytes; large enough that the cost of writing is negligible.
+    private static let pieceSize = 65_536
+
+    private func printJSON(_ items: ListedItems, _ codes: ItemCodes?, in session: Session) throws {
         var line = SecretBytes(capacity: 4096)
         CanonicalJSON.literal("{\"items\":[", into: &line)
-        for (index, item) in items.enumerated() {
-            if index > 0 { CanonicalJSON.literal(",", into: &line) }
-            let isBroken = broken.contains(item.uuid)
-            JSONValue.item(item).adding([SealCheck.member(isBroken: isBroken)]).encode(into: &line)
+        var isFirst = true
+        try items.forEachSecret { item, number, secret in
+            if !isFirst { CanonicalJSON.literal(",", into: &line) }
+            isFirst = false
+            let isBroken = number == ListedSeal.broken.rawValue
+            try JSONValue.item(item).adding([SealCheck.member(isBroken: isBroken)]).encode(into: &line)
             // Inserted before the closing brace of the object; the secret stays in wiped memory.
             if let shown = codes?[item] {
                 line.removeLast(1)
                 shown.append(to: &line)
                 CanonicalJSON.literal("}", into: &line)
             }
-            guard reveal, !isBroken, let secret = try secretOf(item) else { continue }
-            line.removeLast(1)
-            CanonicalJSON.literal(",\"secret\":", into: &line)
-            secret.withBytes { appendSecretJSON($0, to: &line) }
-            CanonicalJSON.literal("}", into: &line)
+            if reveal, !isBroken, item.secretSize != nil {
+                line.removeLast(1)
+                CanonicalJSON.literal(",\"secret\":", into: &line)
+                appendSecretJSON(secret, to: &line)
+                CanonicalJSON.literal("}", into: &line)
+            }
+            if line.count >= Self.pieceSize {
+                try session.writeJSON(line, isLast: false)
+                line.removeAll()
+            }
         }
         CanonicalJSON.literal("]}", into: &line)
         try session.writeJSON(line)
     }
 
-    private func printText(
-        _ items: [Item], _ broken: Set<ItemUUID>, _ codes: ItemCodes?, _ secretOf: (Item) throws -> SecretBytes?,
-        in session: Session
-    ) throws {
-        for (index, item) in items.enumerated() {
-            var text = SecretBytes(capacity: 4096)
-            if index > 0 { text.append(UInt8(ascii: "\n")) }
-            for line in details(of: item, session.calendar) { text.append(line.utf8.span) }
-            if broken.contains(item.uuid) {
-                text.append(detail("seal", "broken").utf8.span)
-                if reveal { text.append(detail("secret", "not shown: the seal is broken").utf8.span) }
-                if code { text.append(detail("code", "not shown: the seal is broken").utf8.span) }
-            } else if let shown = codes?[item] {
-                text.append("code             ".utf8.span)
-                shown.appendText(to: &text)
-                text.append(UInt8(ascii: "\n"))
-            } else if reveal, let secret = try secretOf(item) {
-                text.append("secret           ".utf8.span)
-                secret.withBytes { appendShown($0, to: &text) }
-                text.append(UInt8(ascii: "\n"))
-            }
-            try session.write(text)
+    /// Prints the items by their names or, if they are too many to hold, in archive order.
+    private func printText(_ items: ListedItems, _ codes: ItemCodes?, in session: Session) throws {
+        var held = SecretBytes(capacity: 4096)
+        var places: [(order: ShownOrder, range: Range<Int>)] = []
+        try items.forEachSecret { item, number, secret in
+            let start = held.count
+            append(item, isBroken: number == ListedSeal.broken.rawValue, secret, codes, session.calendar, to: &held)
+            if items.isHeld { return places.append((ShownOrder(item), start..<held.count)) }
+            held.append(UInt8(ascii: "\n"))
+            try session.write(held)
+            held.removeAll()
+        }
+        places.sort { $0.order.precedes($1.order) }
+        for (index, place) in places.enumerated() {
+            if index > 0 { try session.write([UInt8(ascii: "\n")].span) }
+            try held.withBytes { try session.write($0.extracting(place.range)) }
+        }
+    }
+
+    private func append(
+        _ item: Item, isBroken: Bool, _ secret: borrowing Span<UInt8>, _ codes: ItemCodes?, _ calendar: LocalCalendar,
+        to text: inout SecretBytes
+    ) {
+        for line in details(of: item, calendar) { text.append(line.utf8.span) }
+        if isBroken {
+            text.append(detail("seal", "broken").utf8.span)
+            if reveal { text.append(detail("secret", "not shown: the seal is broken").utf8.span) }
+            if code { text.append(detail("code", "not shown: the seal is broken").utf8.span) }
+        } else if let shown = codes?[item] {
+            text.append("code             ".utf8.span)
+            shown.appendText(to: &text)
+            text.append(UInt8(ascii: "\n"))
+        } else if reveal, item.secretSize != nil {
+            text.append("secret           ".utf8.span)
+            appendShown(secret, to: &text)
+            text.append(UInt8(ascii: "\n"))
         }
     }
 }
 
-extension Item {
-    /// True if this item comes before `other` in a table.
-    fileprivate func isShown(before other: Item) -> Bool {
-        let (left, right) = (place, other.place)
-        if left.isNameless != right.isNameless { return right.isNameless }
-        return left.names.lexicographicallyPrecedes(right.names)
+/// Where an item comes among others: by its service or server and its account, those without both last.
+private struct ShownOrder {
+    private let names: [String]
+    private let isNameless: Bool
+
+    init(_ item: Item) {
+        let named = item.shortened().attributes
+        names = [named.shown(.svce) ?? named.shown(.srvr) ?? "", named.shown(.acct) ?? ""].map { $0.lowercased() }
+        isNameless = names.allSatisfy(\.isEmpty)
     }
 
-    private var place: (names: [String], isNameless: Bool) {
-        let service = attributes.shown(.svce) ?? attributes.shown(.srvr) ?? ""
-        let names = [service, attributes.shown(.acct) ?? ""].map { $0.lowercased() }
-        return (names, names.allSatisfy(\.isEmpty))
+    func precedes(_ other: ShownOrder) -> Bool {
+        if isNameless != other.isNameless { return other.isNameless }
+        return names.lexicographicallyPrecedes(other.names)
     }
 }
 

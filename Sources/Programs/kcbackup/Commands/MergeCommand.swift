@@ -153,13 +153,16 @@ struct MergeCommand: Verb {
         var request = RestoreRequest(archive, options, keepsState: !noUndo) { _ in }
         request.change = .merge
         request.identity = identity
-        let watch = RestoreWatch(RestoreChanges(namesCreated: true, namesSame: style.verbose, limit: .max))
+        let watch = RestoreWatch(
+            RestoreChanges(
+                namesCreated: true, namesSame: style.verbose, limit: .max, isForNames: !style.json,
+                spoolingIn: session.world.temporaryFolder))
         let progress = Progress("merging items", in: session, reading: archive.opened, dryRun ? 1 : 2)
         defer { progress.finish() }
         let report = try target.place.restore(request, watch.observer(of: target.place, progress.step))
         progress.finish()
         try RestoreText(
-            report: report, changes: watch.changes, source: .file(path: file, format: reading.format.name),
+            report: report, changes: watch.lists(), source: .file(path: file, format: reading.format.name),
             target: target,
             policy: policy, isOfSome: false, isMade: true, unmapped: watch.unmapped, done: .merged
         ).tell(session)

@@ -212,14 +212,15 @@ struct RestoreCommand: Verb {
         let watch = RestoreWatch(
             RestoreChanges(
                 namesCreated: dryRun || namesAll || style.json, namesSame: namesAll,
-                limit: namesAll || style.json ? .max : ChangeList.limit + 1, isForNames: !style.json))
+                limit: namesAll || style.json ? .max : ChangeList.limit + 1, isForNames: !style.json,
+                spoolingIn: session.world.temporaryFolder))
         // The archive is read once for the plan and once for writing.
         let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
         defer { progress.finish() }
         let report = try target.place.restore(request, watch.observer(of: target.place, progress.step))
         progress.finish()
         try RestoreText(
-            report: report, changes: watch.changes, source: .archive(outline, path: archive, proven.origin),
+            report: report, changes: watch.lists(), source: .archive(outline, path: archive, proven.origin),
             target: target,
             policy: options.conflictPolicy, isOfSome: options.filter != nil,
             isMade: new == nil || report.makesKeychain, unmapped: watch.unmapped, bound: watch.bound

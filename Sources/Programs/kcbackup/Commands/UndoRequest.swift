@@ -38,7 +38,7 @@ struct UndoRequest {
         warnOfRemovedRecords(plan, in: session)
         if !isDryRun {
             if let question {
-                if !isConfirmed { text.tell(isDone: false, all: tellsAll, in: &list) }
+                if !isConfirmed { try text.tell(isDone: false, all: tellsAll, in: &list) }
                 try session.confirm(question, isGiven: isConfirmed)
             }
             oldFile = try plan.apply(keepsState: keepsState)
@@ -47,7 +47,7 @@ struct UndoRequest {
         let unanswered = isDryRun && !isConfirmed ? question : nil
         let isRefused = unanswered != nil && !session.world.terminal.isAttended
         if isDryRun, !isRefused { try plan.rehearse(keepsState: keepsState) }
-        if isDryRun || isConfirmed || question == nil { text.tell(isDone: !isDryRun, all: tellsAll, in: &list) }
+        if isDryRun || isConfirmed || question == nil { try text.tell(isDone: !isDryRun, all: tellsAll, in: &list) }
         text.tellBlocked(isDone: !isDryRun, all: session.style.isVerbose, in: &list)
         if !isDryRun { session.done = text.done }
         if isDryRun || session.style.isJSON {

@@ -63,7 +63,7 @@ enum LinesOutput {
         var encoded: [UInt8] = []
         try body { line in
             encoded.removeAll(keepingCapacity: true)
-            line.encode(into: &encoded)
+            try line.encode(into: &encoded)
             if let session { session.append(json: encoded.span, to: &bytes) } else { bytes += encoded }
             bytes.append(UInt8(ascii: "\n"))
             if bytes.count >= size {

@@ -10,8 +10,8 @@ extension Session {
     /// Where stores keep their states, with what is said of them.
     var stateSetting: StateSetting {
         StateSetting(
-            folder: world.dataFolder, home: world.home, device: LocalDevice(world), now: now,
-            tool: CommandLineTool.tool,
+            folder: world.dataFolder, temporaryFolder: world.temporaryFolder, home: world.home,
+            device: LocalDevice(world), now: now, tool: CommandLineTool.tool,
             didKeep: { self.keptState = true },
             warn: { self.tell($0) })
     }

@@ -1,3 +1,4 @@
+internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
 
@@ -21,6 +22,19 @@ struct ChangeList {
     mutating func add(_ items: [Item], of total: Int? = nil, _ line: (Int, String) -> String) {
         guard isDryRun else { return session.list(items, of: total, line) }
         lines += session.lines(items, of: total ?? items.count, limit: Self.limit, line)
+    }
+
+    /// Adds items of one kind, as the other method does.
+    ///
+    /// - Parameters: as `Session.lines`.
+    mutating func add(
+        _ items: ListedItems, of total: Int? = nil, where isIncluded: (Int) -> Bool = { _ in true },
+        _ line: (Int, String) -> String
+    ) throws {
+        if !isDryRun, session.style.isQuiet { return }
+        let limit = isDryRun ? Self.limit : Session.messageLimit
+        let named = try session.lines(items, of: total ?? items.count, limit: limit, where: isIncluded, line)
+        if isDryRun { lines += named } else { for line in named { session.message(line) } }
     }
 
     /// Adds the items that stay behind; a reason that several of them share is said once, above their names.

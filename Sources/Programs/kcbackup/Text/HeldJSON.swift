@@ -14,10 +14,12 @@ struct HeldJSON {
     private static let limit = 8 << 20
 
     /// Adds an item.
-    mutating func append(_ item: JSONValue) {
+    ///
+    /// - Throws: as `JSONValue.encode`.
+    mutating func append(_ item: JSONValue) throws {
         guard isWhole else { return }
         if !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
-        item.encode(into: &bytes)
+        try item.encode(into: &bytes)
         guard bytes.count > Self.limit else { return }
         isWhole = false
         bytes = []

@@ -32,11 +32,11 @@ final class ItemListing {
     private static let seal = Table.Column(title: "SEAL")
 
     /// Measures an item for the column widths, and notes whether its seal is broken.
-    func measure(_ item: Item, isBroken: Bool) {
+    func measure(_ item: Item, isBroken: Bool) throws {
         if isBroken { broken.insert(item.uuid) }
         measured += 1
         if session.style.isJSON {
-            held.append(json(item))
+            try held.append(json(item))
         } else {
             write(item)
             table.survey(row)
@@ -51,7 +51,7 @@ final class ItemListing {
         if count == 0 { begin() }
         if session.style.isJSON {
             if count > 0 { output.bytes.append(UInt8(ascii: ",")) }
-            json(item).encode(into: &output.bytes)
+            try json(item).encode(into: &output.bytes)
         } else {
             write(item)
             table.append(row, to: &output.bytes)

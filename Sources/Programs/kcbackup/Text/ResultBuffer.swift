@@ -16,6 +16,21 @@ struct ResultBuffer {
         self.session = session
     }
 
+    /// Adds JSON, and writes it in pieces.
+    ///
+    /// - Throws: `Failure`, and what making the values of a list throws.
+    mutating func append(_ json: JSONValue) throws {
+        var piece: [UInt8] = []
+        swap(&piece, &bytes)
+        try json.encode(into: &piece) { piece in
+            guard piece.count >= Self.size else { return }
+            swap(&piece, &bytes)
+            try flush()
+            swap(&piece, &bytes)
+        }
+        swap(&piece, &bytes)
+    }
+
     /// Adds the rows that a table holds, and writes them in pieces.
     mutating func append(sortedRowsOf table: StreamedTable) throws(Failure) {
         try table.forEachSortedRow { line throws(Failure) in
