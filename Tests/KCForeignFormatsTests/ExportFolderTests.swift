@@ -23,7 +23,7 @@ struct ExportFolderTests {
     func kept(index: Int) throws {
         let (format, writer) = try ExportSample.writers()[index]
         let (file, export) = try ExportSample.export(Self.lines, to: writer)
-        #expect(export.unheld.isEmpty)
+        #expect(export.isComplete)
         let readers: [ExportFormat: any ForeignFormat] = [
             .bitwarden: BitwardenFormat(), .cxf: CXFFormat(), .kdbx: KeePassFormat(),
         ]

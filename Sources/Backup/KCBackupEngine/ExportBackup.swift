@@ -21,7 +21,7 @@ package struct ExportBackup {
     package func run(to export: ItemExport, step: @escaping () -> Void) throws -> ItemExport {
         var visitor = SelectedItems(export)
         let report = try restore.visit(&visitor, step: step)
-        for staying in report.stayingBehind { export.leave(staying.item) }
+        for staying in report.stayingBehind { try export.leave(staying.item) }
         for failing in report.failing { export.skip(damaged: failing.item) }
         export.unreadCount = report.contents.damaged
         return export
@@ -36,7 +36,7 @@ private struct SelectedItems: ItemVisitor {
         self.export = export
     }
 
-    func wants(_ item: Item) -> Bool { export.wants(item) }
+    func wants(_ item: Item) throws -> Bool { try export.wants(item) }
 
     func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
         try export.take(item, line: line, secret: secret)

@@ -27,12 +27,14 @@ package enum ExportFormat: String, CaseIterable, Hashable, Sendable {
 
     /// Starts a file.
     ///
-    /// - Parameter date: the date of the file.
+    /// - Parameters:
+    ///   - date: the date of the file.
+    ///   - folder: where what is too much for the memory waits.
     /// - Throws: `CryptographyFailure`.
-    package func start(date: Timestamp) throws -> StartedExport {
+    package func start(date: Timestamp, spoolingIn folder: String) throws -> StartedExport {
         switch self {
         case .bitwarden: .protected(BitwardenWriter())
-        case .csv: .plain(AppleCSVWriter())
+        case .csv: .plain(AppleCSVWriter(spoolingIn: folder))
         case .cxf: .plain(CXFWriter(date: date))
         case .kdbx: .protected(try KDBXWriter(date: date))
         case .kubernetesJSON: .plain(KubernetesWriter(.json))

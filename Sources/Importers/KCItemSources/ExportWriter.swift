@@ -6,7 +6,7 @@ package protocol ExportWriter: AnyObject {
     /// Adds an item; `secret` is empty if the item has none.
     ///
     /// - Returns: nil; or why the format cannot hold the item, and then the file contains nothing of it.
-    /// - Throws: `CryptographyFailure`.
+    /// - Throws: `CryptographyFailure`; `FileFailure` and `StreamFailure` where the file waits in another one.
     func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem?
 
     /// True if `passOver` should be called also for items that were not asked for.
@@ -35,10 +35,10 @@ extension ExportWriter {
 
 /// A writer of a format that is not encrypted.
 package protocol PlainExportWriter: ExportWriter {
-    /// The bytes of the file.
+    /// Passes the bytes of the file to `output`, piece by piece.
     ///
-    /// - Throws: `CryptographyFailure`.
-    func finish() throws -> SecretBytes
+    /// - Throws: as `add`, and what `output` throws.
+    func finish(to output: (borrowing Span<UInt8>) throws -> Void) throws
 }
 
 /// A writer of a format that is encrypted with a password.
@@ -117,15 +117,10 @@ package final class ItemExport: ItemVisitor {
     /// The number of these that were imported as parts of one record with another exported item.
     package var separated: Int { separatedByID + unidentified.separated }
     private var separatedByID = 0
-    /// The format and the ID of the records of which exported items are.
-    private var records: Set<[String]> = []
+    /// Hashes of the format and the ID of the records of which exported items are, seeded randomly.
+    private var records: Set<Int> = []
     private var unidentified = UnidentifiedRecords()
-    /// Exported items whose unique key the file does not hold completely, with the missing attributes.
-    package private(set) var altered: [(item: Item, lost: [AttributeCode])] = []
-    /// Items that may not be exported.
-    package private(set) var staying: [(item: Item, reason: Departure.Reason)] = []
-    /// Items that the format cannot hold.
-    package private(set) var unheld: [(item: Item, problem: ExportProblem)] = []
+    private let logs: (staying: ItemLog, unheld: ItemLog, altered: ItemLog)
     /// Items that cannot be read; nil if not even their attributes can be read.
     package private(set) var damaged: [Item?] = []
 
@@ -136,15 +131,19 @@ package final class ItemExport: ItemVisitor {
     ///
     /// - Parameters:
     ///   - filter: the items to export; nil for all.
+    ///   - folder: where items wait that are too many or too large for the memory.
     ///   - step: called once per item.
-    package init(to writer: any ExportWriter, filter: ItemFilter?, step: @escaping () -> Void = {}) {
+    package init(
+        to writer: any ExportWriter, filter: ItemFilter?, spoolingIn folder: String, step: @escaping () -> Void = {}
+    ) {
+        logs = (ItemLog(spoolingIn: folder), ItemLog(spoolingIn: folder), ItemLog(spoolingIn: folder))
         self.writer = writer
         self.filter = filter
         self.step = step
     }
 
     /// The number of items that were asked for.
-    package var selected: Int { exported.total + staying.count + unheld.count + damaged.count }
+    package var selected: Int { exported.total + logs.staying.count + logs.unheld.count + damaged.count }
 
     /// True if all items that were asked for, or may have been, cannot be read.
     package var isUnreadable: Bool {
@@ -153,9 +152,9 @@ package final class ItemExport: ItemVisitor {
     }
 
     /// True if every item that was asked for is in the file.
-    package var isComplete: Bool { staying.isEmpty && unheld.isEmpty && damaged.isEmpty && unreadCount == 0 }
+    package var isComplete: Bool { selected == exported.total && unreadCount == 0 }
 
-    package func wants(_ item: Item) -> Bool {
+    package func wants(_ item: Item) throws -> Bool {
         step()
         guard filter?.matches(item) ?? true else {
             writer.passOver(item)
@@ -164,7 +163,7 @@ package final class ItemExport: ItemVisitor {
         switch Departure.decide(item) {
         case .leaves: return true
         case .stays(let reason):
-            staying.append((item, reason))
+            try leave(item, reason)
             writer.passOver(item)
             return false
         }
@@ -178,13 +177,13 @@ package final class ItemExport: ItemVisitor {
 
     package func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
         if let problem = try writer.add(item, secret: secret) {
-            unheld.append((item, problem))
+            try logs.unheld.add(item, number: ExportProblem.allCases.firstIndex(of: problem) ?? 0)
         } else {
             exported[item.itemClass] += 1
             if item.constraint != nil { asking += 1 }
             addToRecord(item)
             let lost = writer.lost(of: item)
-            if !lost.isEmpty { altered.append((item, lost)) }
+            if !lost.isEmpty { try logs.altered.add(item, number: ExportLists.number(of: lost)) }
         }
     }
 
@@ -192,20 +191,34 @@ package final class ItemExport: ItemVisitor {
         func source(_ name: String) -> String? { item.extra.first { $0.name.exact == name.exact }?.value }
         guard let format = source("source.format") else { return }
         if let id = source("source.id") {
-            if !records.insert([format, id]).inserted { separatedByID += 1 }
+            if !records.insert(hash([format, id])).inserted { separatedByID += 1 }
         } else if let part = source("source.part"), let title = item.attributes.text(.labl) {
             unidentified.add(part, format: format, title: title)
         }
     }
 
     /// Records an item that the archive does not hand out.
-    package func leave(_ item: Item) {
+    ///
+    /// - Throws: as `ItemLog.add`.
+    package func leave(_ item: Item) throws {
         writer.passOver(item)
         switch Departure.decide(item) {
-        case .stays(let reason): staying.append((item, reason))
+        case .stays(let reason): try leave(item, reason)
         // It could leave, and only the archive keeps it back; it must not disappear from the report.
         case .leaves: damaged.append(item)
         }
+    }
+
+    private func leave(_ item: Item, _ reason: Departure.Reason) throws {
+        try logs.staying.add(item, number: Departure.Reason.allCases.firstIndex(of: reason) ?? 0)
+    }
+
+    /// The items that are not in the file, or not completely; they are asked for once, at the end.
+    ///
+    /// - Throws: as `ItemLog.finish`.
+    package func lists() throws -> ExportLists {
+        ExportLists(
+            staying: try logs.staying.finish(), unheld: try logs.unheld.finish(), altered: try logs.altered.finish())
     }
 
     package func skip(damaged item: Item?) {
@@ -215,17 +228,59 @@ package final class ItemExport: ItemVisitor {
     }
 }
 
+/// The items that an export does not hold, or not completely.
+package struct ExportLists: Sendable {
+    /// Items that may not be exported.
+    package let staying: ListedItems
+    /// Items that the format cannot hold.
+    package let unheld: ListedItems
+    /// Exported items whose unique key the file does not hold completely.
+    package let altered: ListedItems
+
+    /// Why an item of `staying` stays, by its number.
+    package static func reason(_ number: Int) -> Departure.Reason { Departure.Reason.allCases[number] }
+
+    /// Why an item of `unheld` is not held, by its number.
+    package static func problem(_ number: Int) -> ExportProblem { ExportProblem.allCases[number] }
+
+    /// What the file lacks of the key of an item of `altered`, by its number.
+    package static func lost(_ number: Int) -> [AttributeCode] {
+        keyCodes.indices.filter { number & 1 << $0 != 0 }.map { keyCodes[$0] }
+    }
+
+    fileprivate static func number(of lost: [AttributeCode]) -> Int {
+        keyCodes.indices.reduce(0) { lost.contains(keyCodes[$1]) ? $0 | 1 << $1 : $0 }
+    }
+
+    /// The attributes of unique keys, each of which has a bit.
+    private static let keyCodes = ItemClass.allCases.flatMap(\.uniqueKey).reduce(into: [AttributeCode]()) {
+        codes, code in
+        if !codes.contains(code) { codes.append(code) }
+    }
+}
+
+private func hash(_ texts: [String]) -> Int {
+    var hasher = Hasher()
+    for text in texts { hasher.combine(text.exact) }
+    return hasher.finalize()
+}
+
 /// The parts of records that have no ID, as those of a table.
+///
+/// Only hashes are kept, seeded randomly, since there may be a million.
 private struct UnidentifiedRecords {
-    /// The number of items of each part, by format and title.
-    private var counts: [[ExactText]: [ExactText: Int]] = [:]
+    /// The number of items of each part of a record, which is one of a format and a title.
+    private var parts: [Int: Int] = [:]
+    /// The number of items of each record, and of its most frequent part.
+    private var records: [Int: (all: Int, most: Int)] = [:]
 
     mutating func add(_ part: String, format: String, title: String) {
-        counts[[format.exact, title.exact], default: [:]][part.exact, default: 0] += 1
+        let count = parts[hash([format, title, part]), default: 0] + 1
+        parts[hash([format, title, part])] = count
+        let record = records[hash([format, title])] ?? (0, 0)
+        records[hash([format, title])] = (record.all + 1, max(record.most, count))
     }
 
     /// The number of items beside the first one of their record; those with the same part are of several records.
-    var separated: Int {
-        counts.values.reduce(0) { sum, parts in sum + parts.values.reduce(0, +) - (parts.values.max() ?? 0) }
-    }
+    var separated: Int { records.values.reduce(0) { $0 + $1.all - $1.most } }
 }

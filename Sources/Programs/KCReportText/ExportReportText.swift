@@ -6,10 +6,13 @@ extension ItemExport {
     /// The JSON object of `export`.
     ///
     /// - Parameters:
+    ///   - lists: what the file does not hold.
     ///   - path: the file, as the user named it.
     ///   - format: the name of its format.
     ///   - size: the size of the file in bytes.
-    package func json(path: String, format: String, isEncrypted: Bool, size: UInt64) -> JSONValue {
+    package func json(
+        _ lists: ExportLists, path: String, format: String, isEncrypted: Bool, size: UInt64
+    ) -> JSONValue {
         .members([
             (
                 "export",
@@ -20,20 +23,21 @@ extension ItemExport {
             ), ("exported", .counts { exported[$0] }),
             (
                 "staysBehind",
-                .list(
-                    staying.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) })
+                .items(lists.staying) { item, number in
+                    item.adding([("reason", .text(ExportLists.reason(number).rawValue))])
+                }
             ),
             (
                 "unheld",
-                .list(
-                    unheld.map { JSONValue.item($0.item).adding([("reason", .text($0.problem.rawValue))]) })
+                .items(lists.unheld) { item, number in
+                    item.adding([("reason", .text(ExportLists.problem(number).rawValue))])
+                }
             ),
             (
                 "altered",
-                .list(
-                    altered.map {
-                        JSONValue.item($0.item).adding([("lost", .list($0.lost.map { .text($0.code) }))])
-                    })
+                .items(lists.altered) { item, number in
+                    item.adding([("lost", .list(ExportLists.lost(number).map { .text($0.code) }))])
+                }
             ), ("damaged", .list(damaged.map { $0.map { .item($0) } ?? [:] })),
         ])
     }

@@ -9,13 +9,19 @@ import Testing
 
 @Suite("Exporting Secrets of Kubernetes", .waitsForPrograms)
 struct KubernetesExportTests {
+    private func text(_ writer: KubernetesWriter) throws -> String {
+        var file: [UInt8] = []
+        try writer.finish { file.append($0) }
+        return String(decoding: file, as: UTF8.self)
+    }
+
     private func export(
         _ contents: some ItemSource, _ form: KubernetesWriter.Form
     ) throws -> (text: String, export: ItemExport, writer: KubernetesWriter) {
         let writer = KubernetesWriter(form)
-        var export = ItemExport(to: writer, filter: nil)
+        var export = ItemExport(to: writer, filter: nil, spoolingIn: "/nowhere")
         try contents.visitItems(&export)
-        return (String(decoding: writer.finish().bytesForTest(), as: UTF8.self), export, writer)
+        return (try text(writer), export, writer)
     }
 
     @Test("An export in YAML that ends early is refused, wherever it ends")
@@ -63,7 +69,7 @@ struct KubernetesExportTests {
             let writer = KubernetesWriter(.json)
             var filter = ItemFilter()
             filter.text = text
-            var export = ItemExport(to: writer, filter: filter)
+            var export = ItemExport(to: writer, filter: filter, spoolingIn: "/nowhere")
             try contents.items.visitItems(&export)
             #expect(writer.remarks.count == remarks, "\(text): \(writer.remarks)")
             #expect(writer.remarks.last == Self.withoutAnnotation)
@@ -87,7 +93,7 @@ struct KubernetesExportTests {
     @Test("Other items become Secrets with names and keys that Kubernetes allows")
     func others() throws {
         let (text, export, _) = try export(try ExportSample.items(ExportSample.lines), .yaml)
-        let unheld = export.unheld.map { (ExportedRecord($0.item).title, $0.problem) }
+        let unheld = try export.lists().unheldItems().map { (ExportedRecord($0.item).title, $0.problem) }
         #expect(
             Dictionary(uniqueKeysWithValues: unheld) == ["Key": .noPlace, "None": .nameNotText])
         let again = try ForeignReading.read(text, as: KubernetesFormat())
@@ -113,7 +119,8 @@ struct KubernetesExportTests {
             #"{"class":"genp","attributes":{"svce":"kubernetes/n/c","acct":"one","agrp":"other"},"secret":"v"}"#,
         ]
         let (_, export, _) = try export(try ExportSample.items(lines.joined(separator: "\n")), .json)
-        let problems = export.unheld.map { "\($0.item.attributes.text(.svce) ?? ""): \($0.problem)" }.sorted()
+        let problems = try export.lists().unheldItems().map { "\($0.item.attributes.text(.svce) ?? ""): \($0.problem)" }
+            .sorted()
         #expect(problems == ["kubernetes/n/a: noName", "kubernetes/n/b: tooLarge", "kubernetes/n/c: sameName"])
     }
 
@@ -152,16 +159,16 @@ struct KubernetesExportTests {
         // What was exported and imported again stands beside the item that it was made of.
         let again = try ForeignReading.read(text, as: KubernetesFormat()).items
         let writer = KubernetesWriter(.json)
-        var export = ItemExport(to: writer, filter: nil)
+        var export = ItemExport(to: writer, filter: nil, spoolingIn: "/nowhere")
         try again.visitItems(&export)
         try ExportSample.items(lines[0]).visitItems(&export)
-        #expect(export.unheld.map(\.problem) == [.sameName])
-        #expect(String(decoding: writer.finish().bytesForTest(), as: UTF8.self) == text)
+        #expect(try export.lists().unheldItems().map(\.problem) == [.sameName])
+        #expect(try self.text(writer) == text)
         let reversed = KubernetesWriter(.json)
-        var other = ItemExport(to: reversed, filter: nil)
+        var other = ItemExport(to: reversed, filter: nil, spoolingIn: "/nowhere")
         try ExportSample.items(lines[0]).visitItems(&other)
         try again.visitItems(&other)
-        #expect(other.unheld.map(\.problem) == [.sameName, .sameName])
+        #expect(try other.lists().unheldItems().map(\.problem) == [.sameName, .sameName])
         #expect(reversed.remarks == [])
     }
 

@@ -4,15 +4,19 @@ package import KCKeychainModel
 
 /// A list of passwords with the columns of Apple's Passwords app (RFC 4180), in the clear.
 package final class AppleCSVWriter: PlainExportWriter {
-    private var text = SecretBytes(capacity: 4_096)
+    private let text: SpooledText
+    private var row = SecretBytes(capacity: 4_096)
     package private(set) var formulas = 0
 
     /// Starts with the header row.
-    package init() {
-        text.append("Title,URL,Username,Password,Notes,OTPAuth\r\n".utf8.span)
+    ///
+    /// - Parameter folder: where rows wait that are too many or too large for the memory.
+    package init(spoolingIn folder: String) {
+        text = SpooledText(spoolingIn: folder)
+        row.append("Title,URL,Username,Password,Notes,OTPAuth\r\n".utf8.span)
     }
 
-    package func add(_ item: Item, secret: borrowing SecretBytes) -> ExportProblem? {
+    package func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem? {
         let record = ExportedRecord(item)
         switch record.kind {
         case .other: return .noPlace
@@ -32,14 +36,15 @@ package final class AppleCSVWriter: PlainExportWriter {
         if isTooLong || names.contains(where: { Self.size($0.utf8.span) > CSVReader.cellLimit }) { return .tooLong }
         for name in names {
             cell(name.utf8.span)
-            text.append(UInt8(ascii: ","))
+            row.append(UInt8(ascii: ","))
         }
         let column = record.kind == .note ? 1 : record.kind == .oneTimePassword ? 2 : 0
         for index in 0...2 {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
+            if index > 0 { row.append(UInt8(ascii: ",")) }
             if index == column { secret.withBytes { cell($0) } }
         }
-        text.append("\r\n".utf8.span)
+        row.append("\r\n".utf8.span)
+        try flush()
         return nil
     }
 
@@ -48,7 +53,15 @@ package final class AppleCSVWriter: PlainExportWriter {
         return record.lost(of: item, addresses: Array(record.addresses.prefix(1)))
     }
 
-    package func finish() -> SecretBytes { text.copy() }
+    package func finish(to output: (borrowing Span<UInt8>) throws -> Void) throws {
+        try flush()
+        try text.finish(output)
+    }
+
+    private func flush() throws {
+        try row.withBytes { try text.append($0) }
+        row.removeAll()
+    }
 
     /// The bytes of a cell, with each quotation mark doubled.
     private static func size(_ bytes: borrowing Span<UInt8>) -> Int {
@@ -61,12 +74,12 @@ package final class AppleCSVWriter: PlainExportWriter {
             [UInt8(ascii: ","), UInt8(ascii: "\""), 0x0a, 0x0d].contains(bytes[index])
         }
         let hasSpace = !bytes.isEmpty && (bytes[0] == 0x20 || bytes[bytes.count - 1] == 0x20)
-        guard needsQuotes || hasSpace else { return text.append(bytes) }
-        text.append(UInt8(ascii: "\""))
+        guard needsQuotes || hasSpace else { return row.append(bytes) }
+        row.append(UInt8(ascii: "\""))
         for index in bytes.indices {
-            if bytes[index] == UInt8(ascii: "\"") { text.append(UInt8(ascii: "\"")) }
-            text.append(bytes[index])
+            if bytes[index] == UInt8(ascii: "\"") { row.append(UInt8(ascii: "\"")) }
+            row.append(bytes[index])
         }
-        text.append(UInt8(ascii: "\""))
+        row.append(UInt8(ascii: "\""))
     }
 }

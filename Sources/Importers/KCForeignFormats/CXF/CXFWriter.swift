@@ -47,7 +47,7 @@ package final class CXFWriter: PlainExportWriter {
         return nil
     }
 
-    package func finish() throws -> SecretBytes {
+    package func finish(to output: (borrowing Span<UInt8>) throws -> Void) throws {
         let account = CXF.encode(try RandomBytes.bytes(count: 16))
         var file = SecretBytes(capacity: items.count + 512)
         CanonicalJSON.literal("{\"version\":{\"major\":1,\"minor\":0},\"exporterRpId\":\"kcbackup\",", into: &file)
@@ -64,7 +64,7 @@ package final class CXFWriter: PlainExportWriter {
         CanonicalJSON.literal("],\"items\":[", into: &file)
         items.withBytes { file.append($0) }
         CanonicalJSON.literal("]}]}", into: &file)
-        return file
+        try file.withBytes(output)
     }
 
     /// Notes that an item is in a folder; collections of collections are not made, since titles may have slashes.

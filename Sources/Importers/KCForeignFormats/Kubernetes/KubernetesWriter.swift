@@ -160,7 +160,7 @@ package final class KubernetesWriter: PlainExportWriter {
         }
     }
 
-    package func finish() -> SecretBytes {
+    package func finish(to output: (borrowing Span<UInt8>) throws -> Void) throws {
         var file = SecretBytes(capacity: secrets.values.reduce(256) { $0 + 2 * $1.size + 512 })
         let sorted = secrets.sorted { $0.key < $1.key }.map(\.value)
         switch form {
@@ -177,7 +177,7 @@ package final class KubernetesWriter: PlainExportWriter {
             // Last, so that a file that ends early is none of Kubernetes.
             CanonicalJSON.literal("kind: List\n", into: &file)
         }
-        return file
+        try file.withBytes(output)
     }
 }
 

@@ -98,19 +98,22 @@ struct ExportCommand: Verb {
         let age = try recipients.recipients(
             password, reading.opening.passphrase, reading.opening.identityPassphrase, keychain.passcode, in: session)
         try source.unlock(filter, in: session)
-        let started = try format.start(date: session.now)
+        let started = try format.start(date: session.now, spoolingIn: session.world.temporaryFolder)
         let export = try source.run(to: started.writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
+        let isUnreadable = export.isUnreadable
         let missing = export.selected - export.exported.total + export.unreadCount
-        ExportText.list(export, told: try source.told(), session)
-        if export.isUnreadable {
+        let lists = try export.lists()
+        try ExportText.list(export, lists, told: source.told(), session)
+        if isUnreadable {
             throw Refusal(
                 .notFound, "no item that can be read matches, and \(counted(missing, "item")) cannot be read",
                 hint: "no file was made; what cannot be read may be what you want")
         }
         if export.exported.total == 0 {
-            let carried = (export.staying.map(\.item) + export.unheld.map(\.item)).contains { item in
-                Travel(item.accessibility) == .anyDevice
+            var carried = false
+            for list in [lists.staying, lists.unheld] {
+                try list.forEach { item, _ in if Travel(item.accessibility) == .anyDevice { carried = true } }
             }
             throw Refusal.nothingLeaves(missing, archiveCarries: archive == nil && carried)
         }
@@ -122,7 +125,7 @@ struct ExportCommand: Verb {
         let size =
             switch started {
             case .plain(let writer):
-                try file.make(to: age) { output in try writer.finish().withBytes { try output($0) } }
+                try file.make(to: age) { output in try writer.finish(to: output) }
             case .protected(let writer):
                 try session.quietly(password) {
                     let password = try newPassword(in: session)
@@ -130,7 +133,8 @@ struct ExportCommand: Verb {
                 }
             }
         let text = ExportText(
-            export: export, format: format, path: output, isEncrypted: format.takesPassword || !age.isEmpty, size: size,
+            export: export, lists: lists, format: format, path: output,
+            isEncrypted: format.takesPassword || !age.isEmpty, size: size,
             formulas: started.writer.formulas, remarks: started.writer.remarks)
         try text.tell(session)
         return export.damaged.isEmpty && export.unreadCount == 0 ? .ok : .incomplete

@@ -60,7 +60,8 @@ struct ExportSource {
         case .live(let source):
             let progress = try Progress("exporting items", in: session, itemsOf: source.itemCount)
             defer { progress.finish() }
-            var export = ItemExport(to: writer, filter: filter, step: progress.step)
+            var export = ItemExport(
+                to: writer, filter: filter, spoolingIn: session.world.temporaryFolder, step: progress.step)
             try source.visitItems(&export)
             return export
         case .archive(let found):
@@ -70,7 +71,7 @@ struct ExportSource {
             // The archive is read once for the plan and once for writing.
             let progress = Progress("exporting items", in: session, reading: proven.opened, 2)
             defer { progress.finish() }
-            let export = ItemExport(to: writer, filter: filter)
+            let export = ItemExport(to: writer, filter: filter, spoolingIn: session.world.temporaryFolder)
             if let others = export.others { _ = try proven.survey(others) }
             return try ExportBackup(proven, options: options).run(to: export, step: progress.step)
         }

@@ -6,6 +6,7 @@ internal import KCReportText
 /// Describes the result of an export, as text and in JSON.
 struct ExportText {
     let export: ItemExport
+    let lists: ExportLists
     let format: ExportFormat
     let path: String
     let isEncrypted: Bool
@@ -19,15 +20,12 @@ struct ExportText {
     /// Lists the items that are not in the file, even without a terminal.
     ///
     /// - Parameter told: the number of unreadable items that were named before.
-    static func list(_ export: ItemExport, told: Int, _ session: Session) {
-        session.list(export.staying.map(\.item)) { index, words in
-            "stays: \(words): \(export.staying[index].reason.words)"
-        }
-        session.list(export.unheld.map(\.item)) { index, words in
-            "not exported: \(words): \(export.unheld[index].problem.words)"
-        }
-        session.list(export.altered.map(\.item)) { index, words in
-            "will come back without its \(listed(export.altered[index].lost.map(\.word))): \(words)"
+    static func list(_ export: ItemExport, _ lists: ExportLists, told: Int, _ session: Session) throws {
+        var list = ChangeList(isDryRun: false, in: session)
+        try list.add(lists.staying) { number, words in "stays: \(words): \(ExportLists.reason(number).words)" }
+        try list.add(lists.unheld) { number, words in "not exported: \(words): \(ExportLists.problem(number).words)" }
+        try list.add(lists.altered) { number, words in
+            "will come back without its \(listed(ExportLists.lost(number).map(\.word))): \(words)"
         }
         let asking = export.asking
         if asking > 0 {
@@ -64,6 +62,6 @@ struct ExportText {
         for remark in remarks { session.warn(displayed(remark, limit: 400)) }
         guard session.style.isJSON else { return }
         try session.result(
-            export.json(path: path, format: format.rawValue, isEncrypted: isEncrypted, size: size), [])
+            export.json(lists, path: path, format: format.rawValue, isEncrypted: isEncrypted, size: size), [])
     }
 }
