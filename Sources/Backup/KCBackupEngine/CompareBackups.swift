@@ -76,26 +76,17 @@ package struct CompareBackups {
             try keychain.visitItems(&visitor)
             (comparison.omitted, comparison.damaged) = (visitor.omitted, visitor.damaged)
         }
-        comparison.match()
-        return try comparison.report(differing(comparison))
-    }
-
-    /// Reads the first side again for the items that differ: most items do not, so they are not kept in memory.
-    private func differing(_ comparison: Comparison) throws -> [Int: Item] {
-        var before: [Int: Item] = [:]
-        var ordinal = 0
-        let take = { (item: Item) in
-            if comparison.isWanted(ordinal) { before[ordinal] = item }
-            ordinal += 1
-        }
+        // Most items do not differ, so those that do are read again rather than all kept in memory.
         switch first {
-        case .archive(let archive): _ = try archive.survey(take)
+        case .archive(let archive): _ = try archive.survey(comparison.addFirstAgain)
         case .items(let items):
-            // The order in which items are added first.
-            var visitor = KeychainVisitor(codes: codes, comparesSecrets: false) { item, _ in take(item) }
+            var visitor = KeychainVisitor(codes: codes, comparesSecrets: false) { item, _ in
+                try comparison.addFirstAgain(item)
+            }
             try items.visitItems(&visitor)
         }
-        return before
+        try comparison.match()
+        return try comparison.report()
     }
 
     /// Returns how many items the archive lacks because they could not be read when it was made.

@@ -24,12 +24,15 @@ enum SecretCode: Hashable {
 }
 
 /// Compares the items of two sides that `ItemMatcher` matches.
+///
+/// The first side is read twice, and the second one in between. Of an item that is the same on both sides, no more than
+/// codes are kept.
 final class Comparison {
-    /// What is kept in memory about an item of the first side.
+    /// What is kept in memory about an item of the first side that is matched.
     private struct Record {
+        let item: Item
         let whole: ItemCode
         let secret: SecretCode
-        let hasSecret: Bool
     }
 
     /// An item of the second side with what it is compared by.
@@ -43,15 +46,24 @@ final class Comparison {
     private let ofEmptySecret: ItemCode
     private let form: ((Item) -> Item?)?
     private let step: () -> Void
+    /// The place of each item of the first side in the order of reading, by the code of its UUID and of all that it has
+    /// but a secret.
+    private var places: [ItemCode: UInt32] = [:]
+    /// The secrets of the first side, in the order of reading.
+    private var secrets: [SecretCode] = []
+    /// True for what is the same on the second side.
+    private var isSame: [Bool] = []
+    /// The items of the second side that are not the same on the first one.
+    private var others: [Other] = []
+    /// The series of these, by the UUID of ordinal 0.
+    private var series: Set<ItemUUID> = []
+    /// The number of items of the first side that were read again.
+    private var readAgain = 0
     private var matcher = ItemMatcher()
     private var records: [Record] = []
     /// Items of the second side that match an item of the first side but differ from it, with that item's number.
     private var changed: [(number: Int, after: Item, secret: SecretCode)] = []
-    /// Items of the second side for which all others must be known.
-    private var waiting: [Other] = []
     private var added: [Item] = []
-    /// The items of the first side that are part of the report.
-    private var wanted: Set<Int> = []
     private var same = 0
     private var notCompared = 0
     var omitted = 0
@@ -71,21 +83,42 @@ final class Comparison {
     func addFirst(_ item: Item, _ secret: SecretCode) throws {
         step()
         let item = compared(item)
-        let secret = known(secret)
-        let whole = try codes.item(item)
-        matcher.add(
-            item.uuid, key: try codes.key(item), alike: item.uuid.isDerived ? alike(item, whole, secret) : nil)
-        records.append(Record(whole: whole, secret: secret, hasSecret: item.secretSize != nil))
+        places[try codes.code(of: item.uuid, try codes.item(item))] = UInt32(secrets.count)
+        secrets.append(known(secret))
+        isSame.append(false)
     }
 
     func addSecond(_ item: Item, _ secret: SecretCode) throws {
         step()
-        let (given, item, secret) = (item, compared(item), known(secret))
-        let other = Other(item: given, whole: try codes.item(item), secret: secret)
-        let number = try matcher.match(
-            item.uuid, key: codes.key(item), alike: alike(item, other.whole, secret),
-            isUnchanged: { isUnchanged(other, from: $0) })
-        if let number { take(other, as: number) } else { waiting.append(other) }
+        let (given, item) = (item, compared(item))
+        let other = Other(item: given, whole: try codes.item(item), secret: known(secret))
+        if let place = places[try codes.code(of: item.uuid, other.whole)] {
+            let change = item.secretSize == nil ? .same : secrets[Int(place)].change(to: other.secret)
+            if change != .changed {
+                isSame[Int(place)] = true
+                same += 1
+                if change == .notCompared { notCompared += 1 }
+                return
+            }
+        }
+        others.append(other)
+        if item.uuid.isDerived { series.insert(item.uuid.with(ordinal: 0)) }
+    }
+
+    /// Takes an item of the first side again, when all of the second side are known; in the same order.
+    func addFirstAgain(_ item: Item) throws {
+        defer { readAgain += 1 }
+        let given = item
+        let item = compared(item)
+        let isSame = isSame[readAgain]
+        // What is the same on both sides still tells where others of its series were.
+        if isSame, !(item.uuid.isDerived && series.contains(item.uuid.with(ordinal: 0))) { return }
+        let (whole, key) = (try codes.item(item), try codes.key(item))
+        let secret = secrets[readAgain]
+        let alike = alike(item, whole, secret)
+        matcher.add(item.uuid, key: key, alike: item.uuid.isDerived ? alike : nil)
+        records.append(Record(item: given, whole: whole, secret: secret))
+        if isSame { _ = try matcher.match(item.uuid, key: key, alike: alike) }
     }
 
     private func compared(_ item: Item) -> Item { form?(item) ?? item }
@@ -108,13 +141,20 @@ final class Comparison {
             position: Int(item.uuid.ordinal), label: item.attributes.text(.labl) ?? "", secret: code, whole: whole)
     }
 
-    /// Matches the items that are left.
-    func match() {
+    /// Matches the items that are not the same, when all are known.
+    func match() throws {
+        var waiting: [Other] = []
+        for other in others {
+            let item = compared(other.item)
+            let number = try matcher.match(
+                item.uuid, key: codes.key(item), alike: alike(item, other.whole, other.secret),
+                isUnchanged: { isUnchanged(other, from: $0) })
+            if let number { take(other, as: number) } else { waiting.append(other) }
+        }
+        others = []
         for (other, number) in zip(waiting, matcher.rest()) {
             if let number { take(other, as: number) } else { added.append(other.item) }
         }
-        waiting = []
-        for number in records.indices where !matcher.isMatched(number) { wanted.insert(number) }
     }
 
     /// True if an item equals one of the first side as far as both are known.
@@ -124,7 +164,8 @@ final class Comparison {
 
     /// How the secret of an item of the same size differs.
     private func change(of other: Other, from number: Int) -> CompareReport.SecretChange {
-        records[number].hasSecret ? records[number].secret.change(to: other.secret) : .same
+        let record = records[number]
+        return compared(record.item).secretSize == nil ? .same : record.secret.change(to: other.secret)
     }
 
     private func take(_ other: Other, as number: Int) {
@@ -133,17 +174,13 @@ final class Comparison {
             if change(of: other, from: number) == .notCompared { notCompared += 1 }
         } else {
             changed.append((number, other.item, other.secret))
-            wanted.insert(number)
         }
     }
 
-    /// True if the item of the first side with this number is part of the report.
-    func isWanted(_ number: Int) -> Bool { wanted.contains(number) }
-
-    func report(_ before: [Int: Item]) throws(ItemProblem) -> CompareReport {
+    func report() throws(ItemProblem) -> CompareReport {
         var changes: [CompareReport.Change] = []
         for (number, after, secret) in changed.sorted(by: { $0.number < $1.number }) {
-            guard let item = before[number] else { preconditionFailure("what was read twice has its items") }
+            let item = records[number].item
             let (then, now) = (compared(item), try identified(compared(after), as: compared(item)))
             let change = records[number].secret.change(to: secret, then, now)
             let (old, new) = (KeyringExtra.comparable(then), KeyringExtra.comparable(now))
@@ -155,7 +192,7 @@ final class Comparison {
                     before: item, after: try shown(after, as: item), attributes: attributes, extra: extra,
                     secret: change))
         }
-        let removed = records.indices.filter { !matcher.isMatched($0) }.compactMap { before[$0] }
+        let removed = records.indices.filter { !matcher.isMatched($0) }.map { records[$0].item }
         return CompareReport(
             added: added.sorted { $0.precedes($1) }, removed: removed, changed: changes, same: same,
             notCompared: notCompared,

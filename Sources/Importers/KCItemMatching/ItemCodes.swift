@@ -5,8 +5,8 @@ package import KCKeychainModel
 
 /// A value that two things share only if they are equal: half of a MAC under the key of one run.
 package struct ItemCode: Hashable, Sendable {
-    private let high: UInt64
-    private let low: UInt64
+    fileprivate let high: UInt64
+    fileprivate let low: UInt64
 
     /// Takes the first 16 of the bytes that there are.
     package init(_ bytes: some Sequence<UInt8>) {
@@ -45,6 +45,13 @@ package final class ItemCodes {
         let form = item.uuid.isDerived ? try item.withoutPosition : item
         ItemLine.encode(KeyringExtra.comparable(form), into: &line)
         return try secret(line)
+    }
+
+    /// The code of a UUID together with another code.
+    package func code(of uuid: ItemUUID, _ code: ItemCode) throws(CryptographyFailure) -> ItemCode {
+        var line: [UInt8] = []
+        for word in [uuid.high, uuid.low, code.high, code.low] { line += Self.bytes(Int64(bitPattern: word)) }
+        return try self.code(of: line.span)
     }
 
     /// The code of the class and the unique key.
