@@ -44,13 +44,13 @@ package struct NetrcFormat: SeparableFormat {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         let collector = RecordCollector(format: name, date: file.modified)
         try file.bytes.withBytes { bytes throws(ForeignFailure) in
-            let (records, macros) = records(in: bytes)
-            collector.leaveOut("macro", macros)
-            for record in records {
+            let macros = try forEachRecord(in: bytes) { record throws(ForeignFailure) in
+                collector.leaveOut("macro", record.macros)
                 try collector.record("line \(record.line)") { () throws(ForeignFailure) in
                     try record.result.get().add(to: collector, bytes)
                 }
             }
+            collector.leaveOut("macro", macros)
         }
         return try collector.finish(details: "", isPlaintext: true)
     }
@@ -59,9 +59,9 @@ package struct NetrcFormat: SeparableFormat {
         file.bytes.withBytes { bytes in
             var whole: [Range<Int>] = []
             var staying = 0
-            for record in records(in: bytes).records {
+            _ = forEachRecord(in: bytes) { record in
                 switch record.result {
-                case .success(let entry) where !entry.hasSecret: continue
+                case .success(let entry) where !entry.hasSecret: break
                 case .success(let entry) where record.isBare && entry.isWhole: whole.append(record.range)
                 case .success, .failure: staying += 1
                 }
@@ -78,18 +78,26 @@ package struct NetrcFormat: SeparableFormat {
         var range = 0..<0
         /// True if there are neither comments nor macros in it.
         var isBare = false
+        /// The number of macros in it, and between it and the entry before it.
+        var macros = 0
     }
 
-    /// Reads all entries.
+    /// Passes all entries to `body`, one after the other: a large file has millions, each of which takes more memory than
+    /// the file has for it.
     ///
     /// If it is not clear where a damaged entry ends, reading goes on in the next line that begins with a keyword for
     /// entries or macros: pieces of a password must not be taken for names.
-    private func records(in bytes: borrowing Span<UInt8>) -> (records: [Record], macros: Int) {
+    ///
+    /// - Returns: the number of macros after the last entry.
+    /// - Throws: what `body` throws.
+    private func forEachRecord<E: Error>(
+        in bytes: borrowing Span<UInt8>, _ body: (Record) throws(E) -> Void
+    ) throws(E) -> Int {
         var words = NetrcWords(bytes.count)
-        var records: [Record] = []
         var macros = 0
         while words.skipBlanks(in: bytes) {
             let start = words
+            var found: Record
             do throws(ForeignFailure) {
                 guard let word = try words.next(in: bytes) else { break }
                 if word.equals("macdef", in: bytes) {
@@ -100,17 +108,19 @@ package struct NetrcFormat: SeparableFormat {
                 var (record, inside) = try record(word, &words, bytes)
                 record.range = word.range.lowerBound..<words.position
                 record.isBare = inside == 0 && words.comments == start.comments
-                records.append(record)
+                found = record
                 macros += inside
             } catch {
                 var line = start.line
                 if case .damagedLine(let found, _) = error { line = found }
-                records.append(Record(line: line, result: .failure(error)))
+                found = Record(line: line, result: .failure(error))
                 words = start
                 words.skipToEntry(in: bytes)
             }
+            (found.macros, macros) = (macros, 0)
+            try body(found)
         }
-        return (records, macros)
+        return macros
     }
 
     /// Reads an entry from behind its first word, and the macros in it.
