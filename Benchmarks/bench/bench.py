@@ -146,6 +146,13 @@ class Bench:
             shutil.copy(self.folder / f"{name}.empty", self.keychain(name))
         return empty
 
+    def restoring(self, name, restore):
+        """What restores into an empty keychain, for `undo`."""
+        def again():
+            self.emptying(name)()
+            quietly(self.kcbackup, *restore)
+        return again
+
     def adding(self, name):
         """What adds one item to a keychain, for `undo`."""
         return lambda: quietly(self.kcbackup, "item", "add", "--service", "one more", "--no-secret", "--keychain", name)
@@ -174,11 +181,19 @@ class Bench:
         restore = ["restore", archive, *key, "--keychain", "target"]
         verb("restore", *restore, prepare=self.emptying("target"), output=self.keychain("target"))
         verb("restore again", *restore)
+        verb("restore --dry-run --json", *restore, "--dry-run", "--json", prepare=self.emptying("target"))
         verb("item list", "item", "list", *login)
         # As scripts look for one item.
         verb("item find", "item", "find", *login, "--account", keychains.account(self.count // 2))
+        verb("item find of most", "item", "find", *login, "--class", "genp")
+        verb("item find --in", "item", "find", "--class", "genp", "--in", archive, *key)
+        verb("diff", "diff", archive, *key, *login)
+        csv = self.folder / "items.csv"
+        verb("export --to csv", "export", *login, "--to", "csv", "--plaintext", "-o", csv, prepare=removing(csv),
+             output=csv)
         verb("import", "import", self.items, "--into", "imported", prepare=self.emptying("imported"))
         verb("undo of one item", "undo", *login, "--yes", prepare=self.adding("login"))
+        verb("undo of a restore", "undo", "--keychain", "target", "--yes", prepare=self.restoring("target", restore))
         verb("--version", "--version")
         verb("item list of 20 items", "item", "list", "--keychain", "few")
         security = pathlib.Path(self.kcbackup).with_name("security")

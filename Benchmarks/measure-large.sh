@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Measures the peak memory of the verbs with COUNT items of five attributes of 64 KiB each, an archive of which is a hundredth of
+# their size: seconds, processor seconds and MiB. Needs GNU time (Debian package `time`).
+#
+#   Benchmarks/measure-large.sh COUNT [KCBACKUP]
+set -euo pipefail
+
+count=${1:?usage: Benchmarks/measure-large.sh COUNT [KCBACKUP]}
+kcbackup=$(realpath "${2:-.build/stage/bin/kcbackup}")
+[ -x /usr/bin/time ] || { echo "measure-large.sh: GNU time is missing: apt-get install time" >&2; exit 69; }
+
+umask 077
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HOME=$work/home
+unset XDG_DATA_HOME
+mkdir "$HOME"
+cd "$work"
+
+awk -v count="$count" 'BEGIN {
+    large = sprintf("%65000s", "")
+    gsub(" ", "x", large)
+    for (i = 0; i < count; i++)
+        printf "{\"class\":\"genp\",\"attributes\":{\"acct\":\"%d%s\",\"svce\":\"%d%s\",\"labl\":\"%s\",\"icmt\":\"%s\"," \
+            "\"desc\":\"%s\"},\"secret\":\"secret %d\"}\n", i, large, i, large, large, large, large, i
+}' >lines.jsonl
+for keychain in login other empty; do "$kcbackup" keychain create $keychain --no-passcode 2>/dev/null; done
+"$kcbackup" keygen -o key 2>/dev/null
+recipient=$(grep --only-matching 'age1[a-z0-9]*' key)
+
+measure() {
+    local name=$1
+    shift
+    /usr/bin/time -o figures -f '%e %U %S %M' "$kcbackup" "$@" >/dev/null 2>messages || { cat messages >&2; exit 1; }
+    awk -v name="$name" '{ printf "%-34s %8.2f s %8.2f s cpu %6d MiB\n", name, $1, $2 + $3, $4 / 1024 }' figures
+}
+
+echo "$count items with large attributes; load average $(cut -d ' ' -f 1-3 /proc/loadavg)"
+measure "import" import lines.jsonl
+measure "create" create -r "$recipient" -o archive.kcb
+measure "verify" verify archive.kcb -i key
+measure "inspect" inspect archive.kcb -i key
+measure "inspect --json" inspect archive.kcb -i key --json
+measure "item list" item list
+measure "item find" item find --class genp
+measure "item find --json --reveal" item find --class genp --json --reveal
+measure "item find --in" item find --class genp --in archive.kcb -i key
+measure "item find --in --json --reveal" item find --class genp --in archive.kcb -i key --json --reveal
+measure "restore --dry-run" restore archive.kcb -i key --keychain other --dry-run
+measure "restore --dry-run --json" restore archive.kcb -i key --keychain other --dry-run --json
+measure "restore" restore archive.kcb -i key --keychain other
+measure "undo --dry-run --json" undo --keychain other --dry-run --json
+measure "undo" undo --keychain other --yes
+measure "diff" diff archive.kcb -i key --keychain login
+measure "export --to csv" export --keychain login --to csv --plaintext -o items.csv
