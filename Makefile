@@ -72,7 +72,7 @@ help:
 
 # One tree serves `make build`, `demo` and `test`. The lower floors, in which tests spend their time, are optimized, with the
 # assertions of the standard library; the rest is compiled quickly. `swift build` and `swift test` stay what a debugger needs.
-OPTIMIZED := --configuration release --scratch-path .build/tests --disable-index-store -Xswiftc -enable-testing \
+OPTIMIZED := --configuration release --scratch-path .build/tests -Xswiftc -enable-testing \
 	-Xswiftc -assert-config -Xswiftc Debug -Xswiftc -gnone -Xswiftc -use-ld=lld
 QUICK := .build/tests/release
 TESTS := $(QUICK)/kcbackupPackageTests.xctest

@@ -99,9 +99,9 @@ struct DesktopTests {
                 3 1 b.kcb
                 kcbackup: warning: collection 'Collection 0' is locked: its 5 items are not in the archive
                 false
-                3 7 b.kcb
+                3 8 b.kcb
                 5 items are not in the archive: left out, or not readable, when it was made
-                4 8 b.kcb
+                4 9 b.kcb
                 14 5 b.kcb
                 12 1 b.kcb
                 14 5 b.kcb

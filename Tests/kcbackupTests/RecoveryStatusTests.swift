@@ -45,6 +45,27 @@ struct RecoveryStatusTests {
         #expect(home.run("status").text.contains(", due"))
     }
 
+    @Test("'create' has one line on all kits that nobody has tried, and none on those that were tried")
+    func createWarnsOnce() throws {
+        let kits = try [make("one"), make("two")]
+        try home.write("passphrase", "lantern orbit 9 quarry mist\n")
+        func lines(_ archive: String) -> [Substring] {
+            home.run("create \(archive) --passphrase file:passphrase -v").messages.split(separator: "\n").filter {
+                $0.contains("recovery kit")
+            }
+        }
+        #expect(
+            lines("a.kcb") == [
+                "kcbackup: warning: 2 recovery kits open it too, and were not tried lately: \(kits[0]) and \(kits[1]): "
+                    + "'kcbackup recovery check'"
+            ])
+        #expect(home.run("recovery check -i one").status == .ok)
+        #expect(
+            lines("b.kcb") == ["kcbackup: warning: recovery kit \(kits[1]) was never tried: 'kcbackup recovery check'"])
+        #expect(home.run("recovery check -i two").status == .ok)
+        #expect(lines("c.kcb") == [])
+    }
+
     @Test("On the page, a kit that nobody has tried is something to look at, and its comment is no markup")
     func page() throws {
         let kit = try make("kit")

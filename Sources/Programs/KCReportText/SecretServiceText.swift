@@ -8,25 +8,32 @@ package enum LeftOut: String {
 }
 
 extension Unreadable {
-    /// What could not be read, as text.
-    package func words(_ leftOut: LeftOut) -> String {
+    /// What is said of what could not be read, and its name; nil for a collection, which is named within what is said.
+    package func told(_ leftOut: LeftOut) -> (what: String, name: String?) {
         let missing = leftOut.rawValue
         return switch self {
         case .lockedCollection(let label, let items):
-            "collection \(quoted(label)) is locked: "
-                + (items == 0 ? "its items are" : items == 1 ? "its item is" : "its \(items) items are")
-                + " \(missing)"
+            (
+                "collection \(quoted(label)) is locked: "
+                    + (items == 0 ? "its items are" : items == 1 ? "its item is" : "its \(items) items are")
+                    + " \(missing)", nil
+            )
         case .lockedItem(let collection, let label):
-            "\(missing), since it is locked: \(quoted(label)) in collection \(quoted(collection))"
+            ("\(missing), since it is locked", "\(quoted(label)) in collection \(quoted(collection))")
         case .hashedItem(let collection, let label):
-            "\(missing), since its attributes are hashes: \(quoted(label)) in collection \(quoted(collection))"
-        case .attributeTwice(let label): "\(missing), since it has an attribute twice: \(quoted(label))"
+            ("\(missing), since its attributes are hashes", "\(quoted(label)) in collection \(quoted(collection))")
+        case .attributeTwice(let label): ("\(missing), since it has an attribute twice", quoted(label))
         case .missingItem(let collection, let item):
-            "\(missing), since the Secret Service lists it and does not return it: \(quoted(item)) in collection "
-                + quoted(collection)
+            (
+                "\(missing), since the Secret Service lists it and does not return it",
+                "\(quoted(item)) in collection \(quoted(collection))"
+            )
         case .missingCollection(let path):
-            "the Secret Service lists collection \(quoted(path)), and does not return it: its items are \(missing)"
-        case .unfit(let label): "\(missing), since it is over a limit: \(quoted(label))"
+            (
+                "the Secret Service lists collection \(quoted(path)), and does not return it: its items are \(missing)",
+                nil
+            )
+        case .unfit(let label): ("\(missing), since it is over a limit", quoted(label))
         }
     }
 }

@@ -126,17 +126,7 @@ final class Session {
         if showsNotes { message(text + "\n") }
     }
 
-    private var showsNotes: Bool { !style.isQuiet && (world.terminal.showsMessages || style.isVerbose) }
-
-    /// Notes something about each of the items, by names that distinguish them.
-    ///
-    /// - Throws: what reading the items throws.
-    func note(each items: ListedItems, _ text: (String) -> String) throws {
-        if !showsNotes { return }
-        for line in try lines(items, of: items.count, limit: items.count, where: { _ in true }, { text($1) }) {
-            message(line)
-        }
-    }
+    var showsNotes: Bool { !style.isQuiet && (world.terminal.showsMessages || style.isVerbose) }
 
     /// Notes a change that is complete.
     ///
@@ -162,75 +152,6 @@ final class Session {
     /// Returns the prefix that makes a message about one of several archives name the archive.
     func prefix(of message: String, about archive: String) -> String {
         oneOfSeveral == nil || message.contains(quoted(archive)) ? "" : quoted(archive) + ": "
-    }
-
-    /// Lists items, even without a terminal: at most 20 lines, all with `--verbose`, none with `--quiet`.
-    ///
-    /// - Parameters:
-    ///   - total: the number of items of which `items` are the first; nil if these are all.
-    ///   - line: returns the line for an item, given its index in `items` and a name that distinguishes it from the
-    ///     others.
-    func list(_ items: [Item], of total: Int? = nil, _ line: (Int, String) -> String) {
-        if style.isQuiet { return }
-        let lines = lines(items, of: total ?? items.count, limit: Self.messageLimit, line)
-        for line in lines { message(line) }
-    }
-
-    /// Warns of each of several problems of one kind, or of the first ones and of how many more there are, unless `--verbose`
-    /// is given.
-    func warn<Problem>(ofEach problems: [Problem], _ words: (Problem) -> String) {
-        for line in problemLines(problems, words) { warn(line) }
-    }
-
-    /// The lines of `warn(ofEach:_:)`.
-    func problemLines<Problem>(_ problems: [Problem], _ words: (Problem) -> String) -> [String] {
-        let limit = Self.messageLimit
-        let shown = style.isVerbose || problems.count <= limit + 1 ? problems.count : limit
-        let rest = problems.count - shown
-        return problems.prefix(shown).map(words) + (rest == 0 ? [] : ["… and \(rest) more (-v shows all)"])
-    }
-
-    // As many lines of one kind as fit a screen.
-    static let messageLimit = 20
-
-    /// Returns a line for each item, and for those above the limit one that counts them, unless `--verbose` is given.
-    func lines(_ items: [Item], of total: Int, limit: Int, _ line: (Int, String) -> String) -> [String] {
-        // One more item takes no more space than a line that says so.
-        let shown = style.isVerbose || total <= limit + 1 ? items.count : min(limit, items.count)
-        let named = wordsApart(items.prefix(shown)).enumerated().map { line($0, $1) + "\n" }
-        return shown < total ? named + ["… and \(total - shown) more (-v shows all)\n"] : named
-    }
-
-    /// Returns a line for each listed item, as the other method does.
-    ///
-    /// - Parameters:
-    ///   - isIncluded: which items to name, by their numbers.
-    ///   - line: returns the line for an item, given its number and a name that distinguishes it from the others.
-    /// - Throws: what reading the items throws.
-    func lines(
-        _ items: ListedItems, of total: Int, limit: Int, where isIncluded: (Int) -> Bool,
-        _ line: (Int, String) -> String
-    ) throws -> [String] {
-        func lines(_ named: [(item: Item, number: Int)]) -> [String] {
-            zip(wordsApart(named.map(\.item)), named).map { words, item in line(item.number, words) + "\n" }
-        }
-        if !style.isVerbose {
-            let shown = total <= limit + 1 ? total : limit
-            let named = lines(try items.named(first: shown, where: isIncluded))
-            return shown < total ? named + ["… and \(total - shown) more (-v shows all)\n"] : named
-        }
-        var all: [String] = []
-        var named: [(item: Item, number: Int)] = []
-        try items.forEach { item, number in
-            guard isIncluded(number) else { return }
-            named.append((item.shortened(), number))
-            // Names that are alike are mostly close to each other.
-            if named.count == ChangeList.limit {
-                all += lines(named)
-                named = []
-            }
-        }
-        return all + lines(named)
     }
 
     /// Writes to standard error.

@@ -34,9 +34,11 @@ struct ArchiveDrill {
         progress.finish()
         var list = ChangeList(isDryRun: false, in: session)
         list.add(staying: report.stayingBehind)
-        for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
-        for (item, difference) in report.differences {
-            session.warn("restored differently: \(item.words): \(difference.words)")
+        session.warn(each: report.failing.map(\.item.words)) {
+            Remark("not restored", because: report.failing[$0].problem.words)
+        }
+        session.warn(each: report.differences.map(\.item.words)) {
+            Remark("restored differently", because: report.differences[$0].difference.words)
         }
         guard report.isSame else {
             let differing = counted(report.differences.count + report.surplus, "item")

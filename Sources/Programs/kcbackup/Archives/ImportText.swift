@@ -41,12 +41,13 @@ struct ImportText {
         if isNamedInJSON { return }
         warnOfRefused()
         // Always listed, even without a terminal.
-        let staying = session.problemLines(reading.contents.staying) { name, reason in
-            "stays behind: \(quoted(name)): \(reason.words)"
+        let left = reading.contents.staying
+        let staying = session.paragraphs(left.map { quoted($0.name) }) {
+            Remark("stays behind", because: left[$0].reason.words)
         }
         for line in staying { session.message(line + "\n") }
-        session.list(reading.contents.marked) { _, words in
-            "marked, since another item differs only in its secret: \(words)"
+        session.list(reading.contents.marked) { _ in
+            Remark("marked, since another item differs only in its secret")
         }
     }
 
@@ -85,9 +86,11 @@ struct ImportText {
 
     /// Warns of the items that no keychain can hold.
     func warnOfRefused() {
-        session.warn(ofEach: reading.contents.refused) { refused in
-            "\(isImport ? "not imported" : "left out"): \(quoted(refused.name)): \(refused.problem.words)"
+        let refused = reading.contents.refused
+        let texts = session.paragraphs(refused.map { quoted($0.name) }) {
+            Remark(isImport ? "not imported" : "left out", because: refused[$0].problem.words)
         }
+        for text in texts { session.warn(text) }
     }
 
     /// Reports the result.
@@ -97,8 +100,8 @@ struct ImportText {
         }
         var list = ChangeList(isDryRun: report.isDryRun, in: session)
         let failed = report.isDryRun ? "would not be imported" : "not imported"
-        let unreadable = session.problemLines(report.skipped) { item in
-            "\(failed), since it cannot be read: \(item?.words ?? "an unreadable item")"
+        let unreadable = session.paragraphs(report.skipped.map { $0?.words ?? "an unreadable item" }) { _ in
+            Remark("\(failed), since it cannot be read")
         }
         for line in unreadable { list.add(problem: line) }
         if !isNamedInJSON { add(report, to: &list) }
@@ -131,21 +134,24 @@ struct ImportText {
     /// Lists what was not imported, and what was imported otherwise than a user may think.
     private func add(_ report: ImportReport, to list: inout ChangeList) {
         let failed = report.isDryRun ? "would not be imported" : "not imported"
-        let failing = Array(zip(wordsApart(report.failing.map(\.item)), report.failing.map(\.problem)))
-        for line in session.problemLines(failing, { "\(failed): \($0): \($1.words)" }) { list.add(problem: line) }
-        list.add(report.unclear.entries, of: report.unclear.count) { _, words in
-            "\(report.isDryRun ? "would be new" : "new"), since several items match equally: \(words)"
+        let failing = session.paragraphs(wordsApart(report.failing.map(\.item))) {
+            Remark(failed, because: report.failing[$0].problem.words)
         }
-        list.add(report.beside.entries, of: report.beside.count) { _, words in
-            "\(report.isDryRun ? "would be added" : "added") beside another item of the same name: \(words)"
+        for text in failing { list.add(problem: text) }
+        list.add(report.unclear.entries, of: report.unclear.count) { _ in
+            Remark("\(report.isDryRun ? "would be new" : "new"), since several items match equally")
         }
-        list.add(report.replaced.entries.map(\.item), of: report.replaced.count) { index, words in
+        list.add(report.beside.entries, of: report.beside.count) { _ in
+            Remark("\(report.isDryRun ? "would be added" : "added") beside another item of the same name")
+        }
+        list.add(report.replaced.entries.map(\.item), of: report.replaced.count) { index in
             let cause = policy == .newer ? ", since \(reason(for: report.replaced.entries[index].date))" : ""
-            return "\(report.isDryRun ? "would be replaced" : "replaced")\(cause): \(words)"
+            return Remark("\(report.isDryRun ? "would be replaced" : "replaced")\(cause)")
         }
         let changed = report.keptOthers
-        list.add(changed.entries, of: changed.count) { _, words in
-            "\(report.isDryRun ? "would be kept" : "kept") with a different secret\(policy == .newer ? ", since the file's is not newer" : ""): \(words)"
+        list.add(changed.entries, of: changed.count) { _ in
+            let cause = policy == .newer ? ", since the file's is not newer" : ""
+            return Remark("\(report.isDryRun ? "would be kept" : "kept") with a different secret\(cause)")
         }
         if policy == .newer, !changed.isEmpty, !session.style.isQuiet {
             session.message("'\(OptionName.onConflict.spelling) overwrite' takes the file's secrets instead\n")

@@ -76,7 +76,7 @@ struct RestoreText {
         }
         unmapped.tell(session)
         if case .archive(_, _, let origin) = source, origin != .thisDevice {
-            for words in wordsApart(bound) { session.warn("opens only on the machine that encrypted it: \(words)") }
+            session.warn(each: wordsApart(bound)) { _ in Remark("opens only on the machine that encrypted it") }
         }
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
@@ -93,24 +93,26 @@ struct RestoreText {
     private func tellChanges(_ list: inout ChangeList, _ session: Session) throws {
         let counts = report.counts
         func doing(_ past: String) -> String { report.isDryRun ? "would be \(past)" : past }
-        list.add(report.vanishing) { _, words in "\(doing("removed")), and not in the \(source.word): \(words)" }
-        try list.add(changes.replaced, of: counts.update) { _, words in "\(doing("replaced")): \(words)" }
+        list.add(report.vanishing) { _ in Remark("\(doing("removed")), and not in the \(source.word)") }
+        try list.add(changes.replaced, of: counts.update) { _ in Remark(doing("replaced")) }
         let undecided = done == .merged && policy == .keep ? ", and the file's version differs" : ""
         let reason = policy == .newer ? ", since the \(source.word)'s version is not newer" : undecided
-        try list.add(changes.kept, of: counts.keep) { _, words in "\(doing("kept"))\(reason): \(words)" }
+        try list.add(changes.kept, of: counts.keep) { _ in Remark(doing("kept") + reason) }
         if report.isDryRun {
-            try list.add(changes.created, of: counts.create) { _, words in "\(doing("created")): \(words)" }
+            try list.add(changes.created, of: counts.create) { _ in Remark(doing("created")) }
         } else if !session.style.isJSON {
-            try session.note(each: changes.created) { "created: \($0)" }
+            try session.note(each: changes.created, Remark("created"))
         }
-        try session.note(each: changes.same) { "the same: \($0)" }
+        try session.note(each: changes.same, Remark("the same"))
         // Items that stay behind are always listed, even without a terminal.
         list.add(staying: report.stayingBehind, isPlanned: report.isDryRun)
         if report.stayingBehind.contains(where: { $0.reason == .thisDeviceOnly }), !session.style.isQuiet {
             session.message("kcbackup: hint: \(reinstalledThenRestored)\n")
         }
-        let failing = session.problemLines(report.failing) { item, problem in
-            "\(report.isDryRun ? "would not be" : "not") \(done.participle): \(item.words): \(problem.words)"
+        let failing = session.paragraphs(report.failing.map(\.item.words)) {
+            Remark(
+                "\(report.isDryRun ? "would not be" : "not") \(done.participle)",
+                because: report.failing[$0].problem.words)
         }
         for line in failing { list.add(problem: line) }
         if report.failing.contains(where: { $0.problem == .identityTaken }), !session.style.isQuiet {

@@ -12,7 +12,7 @@ extension UndoText {
         guard let changes else { return }
         let tellsAll = all || changes.since == nil
         let vanishing = all ? changes.vanishing.count : changes.addedSince + changes.rewrittenSince
-        try list.add(changes.vanishing, of: vanishing, where: { tellsAll || $0 > 0 }) { number, words in
+        try list.add(changes.vanishing, of: vanishing, where: { tellsAll || $0 > 0 }) { number in
             // By itself, the list without the others has no need of it: the question says that they were added since.
             let mark =
                 switch UndoneChanges.Since(rawValue: number) {
@@ -20,14 +20,14 @@ extension UndoText {
                 case .added: all ? " (added here since)" : ""
                 case .changed, nil: ""
                 }
-            return "\(isDone ? "removed" : "would be removed"): \(words)\(mark)"
+            return Remark(isDone ? "removed" : "would be removed", mark: mark)
         }
         let changing = all ? changes.changing.count : changes.changedSince
-        try list.add(changes.changing, of: changing, where: { tellsAll || $0 > 0 }) { number, words in
-            "\(isDone ? "set back" : "would be set back"): \(words)\(number > 0 ? " (changed here since)" : "")"
+        try list.add(changes.changing, of: changing, where: { tellsAll || $0 > 0 }) { number in
+            Remark(isDone ? "set back" : "would be set back", mark: number > 0 ? " (changed here since)" : "")
         }
         guard all else { return }
-        try list.add(changes.returning) { _, words in "\(isDone ? "came back" : "would come back"): \(words)" }
+        try list.add(changes.returning) { _ in Remark(isDone ? "came back" : "would come back") }
     }
 
     // As many as fit a screen.
@@ -37,10 +37,10 @@ extension UndoText {
     func tellBlocked(isDone: Bool, all: Bool, in list: inout ChangeList) {
         let blocked = changes?.blocked ?? []
         let shown = blocked.prefix(all ? Int.max : Self.blockedLimit)
-        for file in shown {
-            let words = file.problem?.words ?? HomeFailure.otherInPlace
-            list.add(problem: "\(isDone ? "left" : "would be left"): \(quoted(file.path)): \(words)")
+        let texts = Remark.paragraphs(shown.map { quoted($0.path) }) {
+            Remark(isDone ? "left" : "would be left", because: blocked[$0].problem?.words ?? HomeFailure.otherInPlace)
         }
+        for text in texts { list.add(problem: text) }
         if shown.count < blocked.count { list.add(problem: "… and \(blocked.count - shown.count) more (-v shows all)") }
     }
 }

@@ -26,8 +26,8 @@ struct UnmappedAttributes {
             "the desktop keyring sets dates itself: \(counted(items.count, "item")) "
                 + "\(items.count == 1 ? "gets a new date" : "get new dates")")
         let others = others
-        session.list(others.map(\.item)) { index, words in
-            "not stored by the Secret Service: \(words): \(others[index].words.joined(separator: ", "))"
+        session.list(others.map(\.item)) {
+            Remark("not stored by the Secret Service", because: others[$0].words.joined(separator: ", "))
         }
     }
 

@@ -46,7 +46,7 @@ struct ItemDeleteCommand: Verb {
         let count = found.items.count + damaged
         if count > 1 {
             if !change.yes, session.world.terminal.isAttended {
-                session.list(found.items) { _, words in "to be deleted: \(words)" }
+                session.list(found.items) { _ in Remark("to be deleted") }
             }
             try session.confirm("Delete \(count) items?", isGiven: change.yes)
         }
@@ -54,7 +54,7 @@ struct ItemDeleteCommand: Verb {
         if count > 0 { try store.delete(found, filter, now: session.now, keepsState: !change.noUndo) }
         let deleted = place.deed("deleted", "from")
         session.done = "\(counted(count, "item")) \(deleted)"
-        for words in wordsApart(found.items) { session.note("\(deleted): \(words)") }
+        session.note(each: wordsApart(found.items)) { _ in Remark(deleted) }
         if damaged > 0 { session.note("\(deleted): \(counted(damaged, "damaged item"))") }
         session.noteUndo(place.option)
         if earlier > 0 {

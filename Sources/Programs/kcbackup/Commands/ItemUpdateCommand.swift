@@ -80,7 +80,7 @@ struct ItemUpdateCommand: Verb {
         try requireFit(changes, of: found.items, in: store)
         if found.items.count > 1 {
             if !change.yes, session.world.terminal.isAttended {
-                session.list(found.items) { _, words in "to be changed: \(words)" }
+                session.list(found.items) { _ in Remark("to be changed") }
             }
             try session.confirm("Change \(found.items.count) items?", isGiven: change.yes)
         }
@@ -114,9 +114,9 @@ struct ItemUpdateCommand: Verb {
 
     /// - Parameter length: that of a made-up secret; nil for another one.
     private func tell(_ report: UpdateReport, of place: ChangedPlace, _ length: Int?, in session: Session) {
-        for words in wordsApart(report.changed) { session.note("\(place.deed("changed", "in")): \(words)") }
-        for words in wordsApart(report.unkept) {
-            session.warn("the Secret Service did not keep all of the change: \(words)")
+        session.note(each: wordsApart(report.changed)) { _ in Remark(place.deed("changed", "in")) }
+        session.warn(each: wordsApart(report.unkept)) { _ in
+            Remark("the Secret Service did not keep all of the change")
         }
         session.warn(ofUnbound: report.unbound)
         session.warn(ofUnasking: report.unasking)

@@ -112,8 +112,8 @@ struct KeychainSetPasscodeCommand: Verb {
         }
         if keychain.keybag.counter == .chip { session.warnOfCounter(local.name) }
         StateKeeper.removeAll(of: keychain, in: session)
-        for item in change.damaged {
-            session.warn("left as it was, since it cannot be opened: \(item?.words ?? "an unreadable row")")
+        session.warn(each: change.damaged.map { $0?.words ?? "an unreadable row" }) { _ in
+            Remark("left as it was, since it cannot be opened")
         }
         if escrow != nil {
             session.note(
@@ -159,7 +159,7 @@ struct KeychainSetPasscodeCommand: Verb {
     private func confirmRemoval(_ keychain: Keychain, in session: Session) throws {
         session.warn("without a passcode, anyone who can use your account on this device can read this keychain")
         let bound = try keychain.passcodeBoundItems()
-        for item in bound.items { session.warn("will be deleted with the passcode: \(item.words)") }
+        session.warn(each: bound.items.map(\.words)) { _ in Remark("will be deleted with the passcode") }
         let count = bound.items.count + bound.damaged
         let question =
             count == 0 ? "Remove the passcode?" : "Remove the passcode, and delete \(counted(count, "item"))?"

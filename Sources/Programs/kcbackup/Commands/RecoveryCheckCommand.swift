@@ -64,7 +64,7 @@ struct RecoveryCheckCommand: Verb {
                 .members([
                     ("path", .text(archive)), ("items", .number(total)), ("opened", .number(report.opened)),
                 ]))
-            for item in report.broken { session.warn("damaged before the archive was made: \(item.words)") }
+            session.warn(each: report.broken.map(\.words)) { _ in Remark("damaged before the archive was made") }
             isDamaged = isDamaged || !report.broken.isEmpty
             return .ok
         }

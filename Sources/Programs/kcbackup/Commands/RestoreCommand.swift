@@ -323,7 +323,7 @@ struct RestoreCommand: Verb {
         if yes { return nil }
         let report = try target.place.restore(request.rehearsal, RestoreObserver())
         guard let question = removalQuestion(report, target) else { return [] }
-        session.list(report.vanishing) { _, words in "would be removed, and not in the archive: \(words)" }
+        session.list(report.vanishing) { _ in Remark("would be removed, and not in the archive") }
         try session.confirm(question, isGiven: false)
         return Set(report.vanishing.map(\.uuid))
     }

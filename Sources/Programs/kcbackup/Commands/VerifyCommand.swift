@@ -221,7 +221,7 @@ private struct Look {
         }
         let report = try proven.verify(takesFingerprint: subject.known != nil) { progress.step() }
         progress.finish()
-        for item in report.broken { session.warn("damaged before the archive was made: \(item.words)") }
+        session.warn(each: report.broken.map(\.words)) { _ in Remark("damaged before the archive was made") }
         let drill = try trial?.run()
         let isDrilled = drill?.failing.isEmpty == true
         let checked = try compare(proven, outline, report, isDrilled: isDrilled)

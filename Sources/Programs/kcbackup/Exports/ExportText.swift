@@ -22,10 +22,10 @@ struct ExportText {
     /// - Parameter told: the number of unreadable items that were named before.
     static func list(_ export: ItemExport, _ lists: ExportLists, told: Int, _ session: Session) throws {
         var list = ChangeList(isDryRun: false, in: session)
-        try list.add(lists.staying) { number, words in "stays: \(words): \(ExportLists.reason(number).words)" }
-        try list.add(lists.unheld) { number, words in "not exported: \(words): \(ExportLists.problem(number).words)" }
-        try list.add(lists.altered) { number, words in
-            "will come back without its \(listed(ExportLists.lost(number).map(\.word))): \(words)"
+        try list.add(lists.staying) { Remark("stays", because: ExportLists.reason($0).words) }
+        try list.add(lists.unheld) { Remark("not exported", because: ExportLists.problem($0).words) }
+        try list.add(lists.altered) {
+            Remark("will come back without its \(listed(ExportLists.lost($0).map(\.word)))")
         }
         let asking = export.asking
         if asking > 0 {
@@ -34,8 +34,8 @@ struct ExportText {
         if export.unreadCount > 0 {
             session.warn(lackingWords(export.unreadCount))
         }
-        for item in export.damaged.dropFirst(told) {
-            session.warn("not exported, since it is damaged: \(item?.words ?? "an unreadable item")")
+        session.warn(each: export.damaged.dropFirst(told).map { $0?.words ?? "an unreadable item" }) { _ in
+            Remark("not exported, since it is damaged")
         }
     }
 

@@ -87,7 +87,10 @@ extension DesktopKeyring {
             session.note("left out: \(counted(contents.ofSession, "item")) that end with the session of the desktop")
         }
         let source = ServiceSource(contents)
-        for entry in source.unreadable { session.warn(entry.words(missing)) }
+        let told = source.unreadable.map { $0.told(missing) }
+        for entry in told where entry.name == nil { session.warn(entry.what) }
+        let items = told.compactMap { entry in entry.name.map { (said: Remark(entry.what), name: $0) } }
+        session.warn(each: items.map(\.name)) { items[$0].said }
         return source
     }
 }

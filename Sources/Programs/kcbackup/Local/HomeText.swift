@@ -28,7 +28,9 @@ struct HomeText {
         let limit = session.style.isVerbose ? Int.max : 20
         let missed = contents.missed
         let left = (missed.count > 1 ? missed : []) + contents.left.filter { !$0.isMissed }
-        for entry in left.prefix(limit) { session.note("left out: \(quoted(entry.path)): \(entry.reason.words)") }
+        session.note(each: left.prefix(limit).map { quoted($0.path) }) {
+            Remark("left out", because: left[$0].reason.words)
+        }
         if left.count > limit { session.note("… and \(left.count - limit) more (-v shows all)") }
         let bound = contents.boundCount
         if bound > 0 {
@@ -53,7 +55,9 @@ struct HomeText {
     }
 
     func warnOfUnread(in session: Session) {
-        for (path, problem) in contents.unread { session.warn("left out: \(quoted(path)): \(problem.words)") }
+        session.warn(each: contents.unread.map { quoted($0.path) }) {
+            Remark("left out", because: contents.unread[$0].problem.words)
+        }
     }
 
     /// A table of the sources that have any files.

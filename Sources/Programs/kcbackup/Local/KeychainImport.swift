@@ -60,8 +60,8 @@ struct KeychainImport {
         let isWhole = !isKept && report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty
         if !isAgreement { return isWhole ? .ok : .incomplete }
         if session.style.isJSON { return status(of: report, reading, isWhole: isWhole) }
-        session.list(report.keptAlike.entries, of: report.keptAlike.count) { _, words in
-            "\(isDryRun ? "would be kept" : "kept") with other attributes: \(words)"
+        session.list(report.keptAlike.entries, of: report.keptAlike.count) { _ in
+            Remark("\(isDryRun ? "would be kept" : "kept") with other attributes")
         }
         return status(of: report, reading, isWhole: isWhole)
     }

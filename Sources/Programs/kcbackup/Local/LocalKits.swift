@@ -63,17 +63,20 @@ extension Session {
         return places
     }
 
-    /// Says which recovery kits open a new archive, and which of them nobody has tried lately.
+    /// Says in one line which of the recovery kits that open a new archive nobody has tried lately.
     ///
     /// A nightly run says it of a kit only once that has gone without a try for a year.
     ///
     /// - Throws: as `recoveryKits`.
     func noteKits() throws {
         let isWatched = !style.isQuiet && (world.terminal.showsMessages || style.isVerbose)
-        for kit in try recoveryKits() where kit.retired == nil {
-            note("recovery kit \(kit.fingerprint) opens it too")
-            if let doubt = kit.doubt(at: now), isWatched || kit.isOverdue(at: now) { warn(doubt) }
+        let untried = try recoveryKits().filter { kit in
+            kit.retired == nil && kit.doubt(at: now) != nil && (isWatched || kit.isOverdue(at: now))
         }
+        guard untried.count > 1 else { return untried.compactMap { $0.doubt(at: now) }.forEach { warn($0) } }
+        warn(
+            "\(untried.count) recovery kits open it too, and were not tried lately: "
+                + "\(listed(untried.map { "\($0.fingerprint)" })): 'kcbackup recovery check'")
     }
 }
 

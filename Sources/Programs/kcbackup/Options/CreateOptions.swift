@@ -115,7 +115,7 @@ struct CreateOptions: ParsableArguments {
             source, with: keys, isOfMachine: \.isOfOneMachine,
             bound: { if session.style.isVerbose { bound.append($0) } }, step: progress.step)
         progress.finish()
-        for words in wordsApart(bound) { session.note("only on this device: \(words)") }
+        session.note(each: wordsApart(bound)) { _ in Remark("only on this device") }
         return report
     }
 
@@ -123,10 +123,10 @@ struct CreateOptions: ParsableArguments {
     ///
     /// - Parameter told: the number of items that were named when the source was opened.
     func warn(of report: CreateReport, told: Int, _ session: Session) {
-        for item in report.damaged.dropFirst(told) {
-            session.warn("not in the archive, since it cannot be read: \(item?.words ?? "an unreadable item")")
+        session.warn(each: report.damaged.dropFirst(told).map { $0?.words ?? "an unreadable item" }) { _ in
+            Remark("not in the archive, since it cannot be read")
         }
-        for item in report.omitted { session.note("in no archive: \(item.words)") }
+        session.note(each: report.omitted.map(\.words)) { _ in Remark("in no archive") }
     }
 
     /// Returns the line that tells where the archive can be restored and what cannot be restored elsewhere; nil if nothing is

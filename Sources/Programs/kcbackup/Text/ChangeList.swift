@@ -19,22 +19,22 @@ struct ChangeList {
     /// Adds items of one kind: of a dry run all of them, within reason, and otherwise as `Session.list` does.
     ///
     /// - Parameters: as `Session.list`.
-    mutating func add(_ items: [Item], of total: Int? = nil, _ line: (Int, String) -> String) {
-        guard isDryRun else { return session.list(items, of: total, line) }
-        lines += session.lines(items, of: total ?? items.count, limit: Self.limit, line)
+    mutating func add(_ items: [Item], of total: Int? = nil, _ remark: (Int) -> Remark) {
+        guard isDryRun else { return session.list(items, of: total, remark) }
+        lines += session.paragraphs(items, of: total ?? items.count, limit: Self.limit, remark)
     }
 
     /// Adds items of one kind, as the other method does.
     ///
-    /// - Parameters: as `Session.lines`.
+    /// - Parameters: as `Session.paragraphs`.
     mutating func add(
         _ items: ListedItems, of total: Int? = nil, where isIncluded: (Int) -> Bool = { _ in true },
-        _ line: (Int, String) -> String
+        _ remark: (Int) -> Remark
     ) throws {
         if !isDryRun, session.style.isQuiet { return }
         let limit = isDryRun ? Self.limit : Session.messageLimit
-        let named = try session.lines(items, of: total ?? items.count, limit: limit, where: isIncluded, line)
-        if isDryRun { lines += named } else { for line in named { session.message(line) } }
+        let named = try session.paragraphs(items, of: total ?? items.count, limit: limit, where: isIncluded, remark)
+        if isDryRun { lines += named } else { for text in named { session.message(text) } }
     }
 
     /// Adds the items that stay behind; a reason that several of them share is said once, above their names.
@@ -43,19 +43,12 @@ struct ChangeList {
     mutating func add(staying items: [(item: Item, reason: Verdict.Reason)], isPlanned: Bool = false) {
         for reason in Verdict.Reason.allCases {
             let group = items.filter { $0.reason == reason }.map(\.item)
-            guard group.count > 1 else {
-                add(group) { _, words in
-                    "\(isPlanned ? "would stay" : "stays") behind: \(words): \(reason.words)"
-                }
-                continue
+            let verb = group.count == 1 ? "stays" : "stay"
+            let deed = isPlanned ? "would stay behind" : "\(verb) behind"
+            add(group) { _ in
+                Remark(group.count == 1 ? deed : "\(group.count) items \(deed)", because: reason.words)
             }
-            add(line: "\(group.count) items \(isPlanned ? "would stay" : "stay") behind: \(reason.words)")
-            add(group) { _, words in "  \(words)" }
         }
-    }
-
-    private mutating func add(line: String) {
-        if isDryRun { lines.append(line + "\n") } else if !session.style.isQuiet { session.message(line + "\n") }
     }
 
     /// Adds a line on an item that will not be written: a warning, unless it belongs to the result of a dry run.
