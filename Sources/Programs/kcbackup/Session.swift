@@ -1,7 +1,6 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
-internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
 
