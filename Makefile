@@ -94,15 +94,19 @@ test-debug: packages-test
 	swift build --build-tests
 	.ci/run-tests
 
+# What is proved is optimized as a release is.
+PROVED := .build/proved
+BUILD_PROVED := env -u KCBACKUP_QUICK swift build $(subst .build/tests,$(PROVED),$(OPTIMIZED)) --build-tests
+
 # Every fault of the harness of which `make test` takes a sample; most of an hour.
 faults: packages-test
-	swift build $(OPTIMIZED) --build-tests
-	FAULTS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter FaultTests
+	$(BUILD_PROVED)
+	FAULTS=all LIMIT=4h TESTS=$(subst .build/tests,$(PROVED),$(TESTS)) .ci/run-tests --filter FaultTests
 
 # Everything of which `make test` takes a sample, and the page that says so. STEPS="flips calls" chooses some.
 proof: packages-test
-	swift build $(OPTIMIZED) --build-tests
-	TESTS=$(TESTS) .ci/proof
+	$(BUILD_PROVED)
+	TESTS=$(subst .build/tests,$(PROVED),$(TESTS)) .ci/proof
 
 # A build that counts what it runs, and says where to, since tests start programs without any variable. RUN=no takes the counts
 # of the last run.

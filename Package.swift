@@ -29,14 +29,20 @@ let quickly: [SwiftSetting] = [
 let quickFloors: Set =
     Context.environment["KCBACKUP_QUICK"] == nil ? [] : ["Apple", "Backup", "Programs"]
 
-func settings(in floor: String) -> [SwiftSetting] { settings + (quickFloors.contains(floor) ? quickly : []) }
+/// The libraries of these floors whose tests compute so much that optimizing them pays.
+let computing: Set = ["KCBackupEngine", "KCRecoveryKits"]
+
+func settings(of name: String, in floor: String) -> [SwiftSetting] {
+    settings + (quickFloors.contains(floor) && !computing.contains(name) ? quickly : [])
+}
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A library of the floor whose folder is named.
 func library(_ name: String, in floor: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: settings(in: floor))
+        name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)",
+        swiftSettings: settings(of: name, in: floor))
 }
 
 func tests(
@@ -269,7 +275,7 @@ let package = Package(
                 "KCConsole", "KCSecurityChip", "KCSecurityTokens", "KCFileProtection", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
-            swiftSettings: settings(in: "Programs")),
+            swiftSettings: settings(of: "kcbackup", in: "Programs")),
         .executableTarget(
             name: "KCSecurityCommand",
             dependencies: [
@@ -278,7 +284,7 @@ let package = Package(
                 "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCCertificateItems", "KCConsole",
             ],
             path: "Sources/Programs/KCSecurityCommand",
-            swiftSettings: settings(in: "Programs")),
+            swiftSettings: settings(of: "KCSecurityCommand", in: "Programs")),
 
         .executableTarget(
             name: "KeychainDemo", dependencies: ["Security"], path: "Samples/KeychainDemo",

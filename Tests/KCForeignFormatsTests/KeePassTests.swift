@@ -94,17 +94,20 @@ struct KeePassTests {
         }
     }
 
+    /// `make proof` tries each byte.
+    private static let step = ModelRun.isWhole ? 1 : 3
+
     @Test("A truncated file is refused, and a flipped bit yields no other items", arguments: [0, 1, 5, 8, 9])
     func damage(index: Int) throws {
         let file = try Self.kinds[index].file(
             KDBXForge.xml(KDBXForge.entry(1, [("Title", "A"), ("Password", "{{one}}")])))
         let good = try ForeignReading.read(file, as: KeePassFormat(), password: "pw").listing
-        for count in stride(from: index, to: file.count, by: 3) {
+        for count in stride(from: index % Self.step, to: file.count, by: Self.step) {
             #expect(throws: ForeignFailure.self) {
                 try ForeignReading.read(Array(file[..<count]), as: KeePassFormat(), password: "pw")
             }
         }
-        for place in stride(from: index, to: file.count, by: 3) {
+        for place in stride(from: index % Self.step, to: file.count, by: Self.step) {
             var flipped = file
             flipped[place] ^= 1 << UInt8(place % 8)
             do {

@@ -71,4 +71,11 @@ struct ItemLogTests {
         }
         #expect(sizes == [0, 0, 0])
     }
+
+    @Test("A temporary folder that takes nothing is named in the failure, and not the file that is read")
+    func noFolder() throws {
+        let log = ItemLog(spoolingIn: folder.path("none"), limit: 0)
+        let failure = try #require(throws: SpoolFailure.self) { try log.add(item(1)) }
+        #expect(failure.folder == folder.path("none") && failure.cause is FileFailure)
+    }
 }

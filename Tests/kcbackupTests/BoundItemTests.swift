@@ -41,8 +41,7 @@ struct BoundItemTests {
     }
 
     private static let lines = [
-        "stays behind: 'bound': ThisDeviceOnly: it is bound to the device that the file comes from",
-        "stays behind: 'open': ThisDeviceOnly: it is bound to the device that the file comes from",
+        "stays behind: ThisDeviceOnly: it is bound to the device that the file comes from\n  'bound'\n  'open'\n",
         "stays behind: 'coded': WhenPasscodeSetThisDeviceOnly: never leaves its keychain",
     ]
 

@@ -46,6 +46,15 @@ struct DamagedKeychainTests {
         #expect(both.text.contains("secret of bob"))
     }
 
+    @Test("What is not found in an archive that lacks items may be among these, and no key is needed to say so")
+    func notInIncompleteArchive() throws {
+        try alter(noItem, of: "ann")
+        try home.write("passphrase", "lantern orbit 9 quarry mist\n")
+        #expect(home.run("create a.kcb --passphrase file:passphrase").status == .incomplete)
+        let outcome = home.run("item find nothing --in a.kcb --reveal --json --passphrase file:passphrase")
+        #expect(outcome.status == .incomplete && outcome.text == "{\"items\":[]}\n", "\(outcome.messages)")
+    }
+
     @Test("A broken seal is reported as damage, and nothing of a secret is shown")
     func revealedSeal() throws {
         try alter(brokenSeal, of: "ann")
@@ -67,8 +76,9 @@ struct DamagedKeychainTests {
         #expect(set.status == .incomplete)
         #expect(
             set.messages == """
-                kcbackup: warning: left as it was, since it cannot be opened: generic password 'ann'
-                kcbackup: warning: left as it was, since it cannot be opened: an unreadable row
+                kcbackup: warning: left as it was, since it cannot be opened:
+                  generic password 'ann'
+                  an unreadable row
 
                 """)
         // The passcode is changed nevertheless, and intact items open.

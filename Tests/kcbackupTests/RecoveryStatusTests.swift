@@ -66,6 +66,18 @@ struct RecoveryStatusTests {
         #expect(lines("c.kcb") == [])
     }
 
+    @Test("Among several kits, 'create' says of one alone what holds of it alone")
+    func createNamesOne() throws {
+        let kits = try [make("one"), make("two"), make("three")]
+        home.pass(hours: 48)
+        #expect(home.run("recovery check -i one").status == .ok)
+        home.pass(hours: -48)
+        try home.write("passphrase", "lantern orbit 9 quarry mist\n")
+        let messages = home.run("create a.kcb --passphrase file:passphrase -v").messages
+        #expect(messages.contains("recovery kit \(kits[0]) was last tried at a time in the future"), "\(messages)")
+        #expect(messages.contains("2 recovery kits open it too"), "\(messages)")
+    }
+
     @Test("On the page, a kit that nobody has tried is something to look at, and its comment is no markup")
     func page() throws {
         let kit = try make("kit")

@@ -143,7 +143,12 @@ package final class ItemExport: ItemVisitor {
     }
 
     /// The number of items that were asked for.
-    package var selected: Int { exported.total + logs.staying.count + logs.unheld.count + damaged.count }
+    package var selected: Int {
+        exported.total + leftOut + logs.staying.count + logs.unheld.count + damaged.count
+    }
+
+    /// The number of items in the lists that were handed out.
+    private var leftOut = 0
 
     /// True if all items that were asked for, or may have been, cannot be read.
     package var isUnreadable: Bool {
@@ -217,7 +222,8 @@ package final class ItemExport: ItemVisitor {
     ///
     /// - Throws: as `ItemLog.finish`.
     package func lists() throws -> ExportLists {
-        ExportLists(
+        leftOut += logs.staying.count + logs.unheld.count
+        return ExportLists(
             staying: try logs.staying.finish(), unheld: try logs.unheld.finish(), altered: try logs.altered.finish())
     }
 

@@ -2,6 +2,13 @@ internal import Glibc
 internal import KCByteStreams
 internal import KCCryptography
 
+/// A temporary folder does not take what has to wait in it.
+package struct SpoolFailure: Error {
+    package let folder: String
+    /// A `FileFailure` or a `StreamFailure`.
+    package let cause: any Error
+}
+
 /// An unnamed file of sealed blocks, under a key that is in the memory of this process alone.
 ///
 /// What is written is secret also on a disk that is stolen or examined later: the key is wiped with the last owner, and
@@ -35,6 +42,7 @@ final class SealedSpool {
     private static let blockSize = 65_536
     private static let sealedSize = blockSize + authenticationTagLength
 
+    private let folder: String
     private let storage: Storage
     private var cipher: AuthenticatedCipher
     private var block = SecretBytes(capacity: blockSize)
@@ -51,16 +59,22 @@ final class SealedSpool {
 
     /// Creates the file in a folder.
     ///
-    /// - Throws: `FileFailure`, `CryptographyFailure`.
+    /// - Throws: `SpoolFailure`, `CryptographyFailure`.
     init(inFolder folder: String) throws {
-        // Without its owner it never gets a name.
-        storage = Storage(try UnnamedFile(inFolder: folder).file, key: try RandomBytes.secret(count: 32))
+        self.folder = folder
+        let key = try RandomBytes.secret(count: 32)
+        do {
+            // Without its owner it never gets a name.
+            storage = Storage(try UnnamedFile(inFolder: folder).file, key: key)
+        } catch let failure as FileFailure {
+            throw SpoolFailure(folder: folder, cause: failure)
+        }
         cipher = try storage.cipher()
     }
 
     /// Writes bytes.
     ///
-    /// - Throws: `StreamFailure`, `CryptographyFailure`.
+    /// - Throws: `SpoolFailure`, `CryptographyFailure`.
     func write(_ bytes: borrowing Span<UInt8>) throws {
         var start = 0
         while start < bytes.count {
@@ -86,7 +100,11 @@ final class SealedSpool {
         try block.withBytes { bytes in
             try cipher.seal(bytes, nonce: Self.nonce(blocks), associatedData: Span(), into: &sealed)
         }
-        try sealed.withBytes { bytes throws(StreamFailure) in try file.write(bytes) }
+        do {
+            try sealed.withBytes { bytes throws(StreamFailure) in try file.write(bytes) }
+        } catch let failure as StreamFailure {
+            throw SpoolFailure(folder: folder, cause: failure)
+        }
         size += UInt64(sealed.count)
         block.removeAll()
         blocks += 1

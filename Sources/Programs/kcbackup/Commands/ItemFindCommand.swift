@@ -98,7 +98,12 @@ struct ItemFindCommand: Verb {
             guard search.count == 1 else {
                 throw UsageProblem.severalSecrets(search.count, ofEveryCollection: isEveryCollection)
             }
-            try writeAlone(search.items(), in: session)
+            let items = try search.items()
+            // Another one may have been added in between.
+            if items.count > 1 {
+                throw UsageProblem.severalSecrets(items.count, ofEveryCollection: isEveryCollection)
+            }
+            try writeAlone(items, in: session)
             return status
         }
         let items = try search.items()

@@ -51,11 +51,11 @@ final class ItemSearch {
     var isEmpty: Bool { found.isEmpty && shortfall.isNone }
 
     /// Makes the secrets that are shown readable, for which the user may be asked.
-    func open() throws { if reading != .none { try store.open(.of(protections)) } }
+    func open() throws { if reading != .none, !found.isEmpty { try store.open(.of(protections)) } }
 
     /// The items that are shown, with their secrets if these are read, each with the number of its `ListedSeal`.
     func items() throws -> ListedItems {
-        if reading == .none { return found }
+        if reading == .none || found.isEmpty { return found }
         let log = ItemLog(spoolingIn: session.world.temporaryFolder)
         _ = try store.list(filter, withSecrets: true, in: log)
         let items = try log.finish()

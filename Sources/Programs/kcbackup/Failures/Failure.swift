@@ -111,6 +111,8 @@ enum Failure: Error, Hashable, Sendable {
             case let refusal as Refusal: .refused(refusal)
             case let problem as SecretProblem: .secret(problem)
             case let failure as TerminalFailure: .terminal(failure)
+            case let failure as SpoolFailure:
+                .temporaryFolder(Failure(failure.cause, Subjects()), path: failure.folder)
             case let failure as FileFailure: .file(failure)
             case let failure as StreamFailure: .stream(failure, path: subjects.path)
             case let failure as LocalKeychainFailure: .local(failure)

@@ -73,10 +73,16 @@ extension Session {
         let untried = try recoveryKits().filter { kit in
             kit.retired == nil && kit.doubt(at: now) != nil && (isWatched || kit.isOverdue(at: now))
         }
-        guard untried.count > 1 else { return untried.compactMap { $0.doubt(at: now) }.forEach { warn($0) } }
-        warn(
-            "\(untried.count) recovery kits open it too, and were not tried lately: "
-                + "\(listed(untried.map { "\($0.fingerprint)" })): 'kcbackup recovery check'")
+        // What is said of a kit alone, as that its sheet may not be complete, is not lost among the others.
+        let alike = untried.filter { $0.isMerelyUntried(at: now) }
+        for kit in untried where alike.count < 2 || !kit.isMerelyUntried(at: now) {
+            if let doubt = kit.doubt(at: now) { warn(doubt) }
+        }
+        if alike.count > 1 {
+            warn(
+                "\(alike.count) recovery kits open it too, and were not tried lately: "
+                    + "\(listed(alike.map { "\($0.fingerprint)" })): 'kcbackup recovery check'")
+        }
     }
 }
 
@@ -87,12 +93,20 @@ extension RecoveryKit {
             + "with 'kcbackup recovery check', or without one 'kcbackup recovery retire \(fingerprint)'"
     }
 
+    /// True if some of its shares were tried, and others were not.
+    private var isPartlyTried: Bool { (1..<(shares?.count ?? 1)).contains(untriedShares.count) }
+
+    /// True if no more is to be said than that nobody has tried it lately.
+    func isMerelyUntried(at now: Timestamp) -> Bool {
+        isPrinted && !isPartlyTried && checked.map { $0 <= now } != false
+    }
+
     /// Why nobody should rely on it; nil if somebody has tried it lately.
     func doubt(at now: Timestamp) -> String? {
         if !isPrinted { return unprintedWords }
         return switch rehearsal(at: now) {
         case .recent: nil
-        case .never where (1..<(shares?.count ?? 1)).contains(untriedShares.count):
+        case .never where isPartlyTried:
             "\(shareWords(untriedShares)) of recovery kit \(fingerprint) "
                 + "\(untriedShares.count == 1 ? "was" : "were") never tried: 'kcbackup recovery check'"
         case .never: "recovery kit \(fingerprint) was never tried: 'kcbackup recovery check'"
