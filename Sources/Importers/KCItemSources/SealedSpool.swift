@@ -66,8 +66,8 @@ final class SealedSpool {
         do {
             // Without its owner it never gets a name.
             storage = Storage(try UnnamedFile(inFolder: folder).file, key: key)
-        } catch let failure as FileFailure {
-            throw SpoolFailure(folder: folder, cause: failure)
+        } catch {
+            throw SpoolFailure(folder: folder, cause: error)
         }
         cipher = try storage.cipher()
     }
@@ -102,8 +102,8 @@ final class SealedSpool {
         }
         do {
             try sealed.withBytes { bytes throws(StreamFailure) in try file.write(bytes) }
-        } catch let failure as StreamFailure {
-            throw SpoolFailure(folder: folder, cause: failure)
+        } catch {
+            throw SpoolFailure(folder: folder, cause: error)
         }
         size += UInt64(sealed.count)
         block.removeAll()
