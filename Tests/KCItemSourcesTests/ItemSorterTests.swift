@@ -72,7 +72,7 @@ struct ItemSorterTests {
     @Test("A folder that is not there is named")
     func noFolder() throws {
         var sorter = ItemSorter(spoolingIn: folder.path("none"), limit: 0)
-        #expect(throws: FileFailure.self) { try Self.add(0, "a", to: &sorter) }
+        #expect(throws: SpoolFailure.self) { try Self.add(0, "a", to: &sorter) }
     }
 
     @Test("The file shows nothing of what is in it, and pieces come back as they were written")

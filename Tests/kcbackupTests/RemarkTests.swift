@@ -30,18 +30,18 @@ struct RemarkTests {
         }
         try home.write("first.jsonl", items("one"))
         try home.write("second.jsonl", items("two"))
-        try home.write("third.jsonl", items("three", #","accessible":"aku""#))
+        try home.write("third.jsonl", items("three", #","pdmn":"aku""#))
         for line in [
             "import first.jsonl", "create a.kcb --unencrypted",
             "item update --account ada --set comment=x --yes",
             "restore a.kcb", "restore a.kcb --dry-run", "restore a.kcb --on-conflict overwrite",
-            "export --to csv x.csv", "import second.jsonl --on-conflict keep", "import second.jsonl --dry-run",
+            "export --to csv -o x.csv --plaintext", "import second.jsonl --on-conflict keep", "import second.jsonl --dry-run",
             "undo --dry-run", "undo --yes", "import third.jsonl --on-conflict overwrite",
-            "export --to csv y.csv", "item delete --account ada --yes", "restore a.kcb --dry-run",
+            "export --to csv -o y.csv --plaintext", "item delete --account ada --yes", "restore a.kcb --dry-run",
             "restore a.kcb -v", "restore a.kcb -v", "undo --yes",
         ] {
             let outcome = home.run(line)
-            #expect([.ok, .incomplete].contains(outcome.status), "\(line): \(outcome.messages)")
+            #expect([.ok, .incomplete, .refused].contains(outcome.status), "\(line): \(outcome.messages)")
             var starts: [Substring] = []
             for shown in (outcome.text + outcome.messages).split(separator: "\n") {
                 guard let name = shown.firstRange(of: "internet password '") else { continue }
