@@ -7,7 +7,7 @@ import Testing
 @Suite("The calls compared with a model")
 struct PropertyTests {
     /// The number of keychains used in a run, and the number of calls made to each: 100,000 in `make proof`.
-    private static let keychains = KCTestSupport.ModelRun.isWhole ? 25 : 2
+    private static let keychains = KCTestSupport.ModelRun.isWhole ? 25 : 3
     private static let callsPerKeychain = 2_000
 
     @Test(
@@ -37,7 +37,7 @@ struct PropertyTests {
         let result = tally.result
         for (event, least) in Self.frequencies {
             // In fewer calls, chance makes more of a difference.
-            let least = KCTestSupport.ModelRun.isWhole ? least : least * Self.keychains / 25 / 3
+            let least = KCTestSupport.ModelRun.isWhole ? least : least * Self.keychains / 25 / 6
             #expect(result[event, default: 0] >= least, "\(event): too rare to show a mistake, seed \(seed)")
         }
     }
