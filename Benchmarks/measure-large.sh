@@ -18,11 +18,12 @@ mkdir "$HOME"
 cd "$work"
 
 awk -v count="$count" 'BEGIN {
-    large = sprintf("%65000s", "")
-    gsub(" ", "x", large)
+    large = "x"
+    while (length(large) < 65000) large = large large
+    large = substr(large, 1, 65000)
     for (i = 0; i < count; i++)
-        printf "{\"class\":\"genp\",\"attributes\":{\"acct\":\"%d%s\",\"svce\":\"%d%s\",\"labl\":\"%s\",\"icmt\":\"%s\"," \
-            "\"desc\":\"%s\"},\"secret\":\"secret %d\"}\n", i, large, i, large, large, large, large, i
+        print "{\"class\":\"genp\",\"attributes\":{\"acct\":\"" i large "\",\"svce\":\"" i large "\",\"labl\":\"" large \
+            "\",\"icmt\":\"" large "\",\"desc\":\"" large "\"},\"secret\":\"secret " i "\"}"
 }' >lines.jsonl
 for keychain in login other empty; do "$kcbackup" keychain create $keychain --no-passcode 2>/dev/null; done
 "$kcbackup" keygen -o key 2>/dev/null
