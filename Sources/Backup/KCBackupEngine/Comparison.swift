@@ -28,7 +28,7 @@ enum SecretCode: Hashable {
 /// The first side is read twice, and the second one in between. Of an item that is the same on both sides, no more than
 /// codes are kept.
 final class Comparison {
-    /// What is kept in memory about an item of the first side that is matched.
+    /// An item of the first side that is matched, with the codes that it is compared by.
     private struct Record {
         let item: Item
         let whole: ItemCode
@@ -111,7 +111,7 @@ final class Comparison {
         let given = item
         let item = compared(item)
         let isSame = isSame[readAgain]
-        // What is the same on both sides still tells where others of its series were.
+        // An item that is the same on both sides still tells where others of its series were.
         if isSame, !(item.uuid.isDerived && series.contains(item.uuid.with(ordinal: 0))) { return }
         let (whole, key) = (try codes.item(item), try codes.key(item))
         let secret = secrets[readAgain]

@@ -5,7 +5,7 @@ package import KCKeychainModel
 ///
 /// An archive may have a million items, and large ones, so only as many are taken as will be shown, and few are in memory.
 package final class RestoreChanges {
-    /// What was collected.
+    /// The collected items.
     package struct Lists: Sendable {
         package let created: ListedItems
         package let replaced: ListedItems
@@ -60,7 +60,7 @@ package final class RestoreChanges {
         if log.count < limit { try log.add(isForNames ? item.shortened() : item) }
     }
 
-    /// What was collected, in archive order: records that depend on others are decided about last.
+    /// The collected items, in archive order: records that depend on others are decided about last.
     ///
     /// - Throws: as `ItemLog.finish`.
     package func finish() throws -> Lists {

@@ -80,7 +80,7 @@ struct ProvedMetadata {
     let digest: SHA256Digest
     /// The number of items.
     let count: Int
-    /// What they would cost if the index had none of them, within the budget of an archive.
+    /// The cost of the items if the index had none of them, in bytes; within the budget of an archive.
     let size: Int64
 }
 

@@ -9,15 +9,15 @@ package struct IndexBudget: Sendable {
     /// For all archives of a machine together, in bytes.
     let machine: Int64
 
-    /// More than a million ordinary items, and ten years of a machine that changes one of its 10,000 items every night.
+    /// More than a million ordinary items, and 18 years of a machine that changes one of its 10,000 items every night.
     package static let standard = IndexBudget(archive: 256 << 20, machine: 2 << 30)
 
     // In bytes: a row of an item and its words, without its names.
     private static let rowSize = 128
-    /// What one item costs in each of the contents that have it, in bytes.
+    /// The cost of an item in each of the contents that have it, in bytes.
     static let holdSize: Int64 = 32
 
-    /// What an item costs that the index does not have.
+    /// The cost of an item that the index does not have, in bytes.
     static func size(of item: Item, _ names: IndexedNames) -> Int64 {
         let bytes = names.all.reduce(item.accessGroup.utf8.count) { $0 + ($1?.utf8.count ?? 0) }
         return Int64(rowSize + bytes)

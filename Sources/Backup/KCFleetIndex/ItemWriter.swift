@@ -11,7 +11,7 @@ struct ContentsHasher: RecordVisitor {
     private var hash: SHA256Digest?
     /// The number of items.
     private(set) var count = 0
-    /// What the items would cost if the index had none of them.
+    /// The cost of the items if the index had none of them, in bytes.
     private(set) var size: Int64 = 0
     private let limit: Int64
 
@@ -55,7 +55,7 @@ struct ItemWriter: RecordVisitor {
     let machine: String
     /// The number of items that the index did not have.
     private(set) var newItems = 0
-    /// What was added to the index.
+    /// The cost of the rows that were added to the index, in bytes.
     private(set) var size: Int64 = 0
     private var hasher = ContentsHasher()
 

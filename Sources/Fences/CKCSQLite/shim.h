@@ -138,7 +138,7 @@ static inline struct csqlite_file *csqlite_lock_late(sqlite3 *connection, int mi
 /* A database file each of whose pages ends with a checksum, in bytes that SQLite leaves alone.
  *
  * SQLite believes the keys and pointers of a page, so that rot can make rows vanish or lead to others. Here rot is found
- * where a page is read, whatever it is for. SQLite must write each page that it may read again, which it does while
+ * whenever a page is read. SQLite must write each page that it may read again, which it does while
  * "secure_delete" is on; otherwise pages that were freed before they were written are holes. */
 struct csqlite_checked_file {
     /* First, since this is what the methods of the file lead to. */

@@ -63,7 +63,7 @@ extension Session {
         return places
     }
 
-    /// Says in one line which of the recovery kits that open a new archive nobody has tried lately.
+    /// Warns of the recovery kits that open a new archive and were not tried for a year, in one line if there are several.
     ///
     /// A nightly run says it of a kit only once that has gone without a try for a year.
     ///
@@ -96,7 +96,7 @@ extension RecoveryKit {
     /// True if some of its shares were tried, and others were not.
     private var isPartlyTried: Bool { (1..<(shares?.count ?? 1)).contains(untriedShares.count) }
 
-    /// True if no more is to be said than that nobody has tried it lately.
+    /// True if the only doubt is that the kit was not tried for a year.
     func isMerelyUntried(at now: Timestamp) -> Bool {
         isPrinted && !isPartlyTried && checked.map { $0 <= now } != false
     }
