@@ -19,7 +19,7 @@ let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings
 /// What is compiled quickly: file by file, on all processors, and not optimized.
 let quickly: [SwiftSetting] = [
     .unsafeFlags(
-        ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-num-threads", "0"],
+        ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"],
         .when(configuration: .release))
 ]
 

@@ -119,6 +119,23 @@ struct FaultTests {
         #expect(try machine.restore(archive, into: target).counts.create == 4)
     }
 
+    @Test("A report that cannot be prepared ends a restore before it writes anything")
+    func report() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain()
+        try keychain.add("a", "a")
+        let identity = try NativeIdentity.generate(.x25519)
+        try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
+        let archive = try machine.open(machine.folder.path("a.kcb"), with: identity)
+        let target = try machine.makeKeychain("target")
+        let before = try machine.folder.read("target.keychain")
+        var observer = RestoreObserver()
+        observer.planned = { throw Fault() }
+        let restore = try RestoreBackup(archive, options: RestoreOptions())
+        #expect(throws: Fault()) { try restore.run(into: target, observer) }
+        #expect(try machine.folder.read("target.keychain") == before)
+    }
+
     @Test("A signal during 'create' ends it and leaves no archive and no file behind")
     func interruptedCreate() async {
         await #expect(processExitsWith: .success) {

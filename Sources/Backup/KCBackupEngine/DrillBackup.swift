@@ -26,7 +26,7 @@ package struct DrillBackup {
     package func run<Target: ItemTarget, Reopened: ItemTarget & ItemSource>(
         into target: Target, reopened: () throws -> Reopened, _ step: @escaping () -> Void = {}
     ) throws -> DrillReport {
-        let report = try restore.run(into: target, step: step)
+        let report = try restore.run(into: target, RestoreObserver(step: step))
         let found = try reopened()
         var counter = CountingVisitor()
         try found.visitItems(&counter)

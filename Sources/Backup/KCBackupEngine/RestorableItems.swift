@@ -15,9 +15,8 @@ extension RestoreBackup {
     package func survey(
         step: @escaping () -> Void, _ take: @escaping (Item) throws -> Void
     ) throws -> RestoreReport {
-        try rehearsing().run(into: EmptyTarget(form: .stored), step: step) { item, action in
-            if action == .create { try take(item) }
-        }
+        let observer = RestoreObserver(step: step) { item, action in if action == .create { try take(item) } }
+        return try rehearsing().run(into: EmptyTarget(form: .stored), observer)
     }
 
     /// Visits the items that a restore into an empty keychain would make, after the archive has been read to its end
@@ -30,7 +29,7 @@ extension RestoreBackup {
     ) throws -> RestoreReport {
         let target = VisitedTarget(visitor)
         defer { visitor = target.visitor }
-        return try run(into: target, step: step)
+        return try run(into: target, RestoreObserver(step: step))
     }
 }
 

@@ -126,19 +126,15 @@ package struct RestoreBackup {
     ///
     /// - Parameters:
     ///   - keep: called before anything is written, in the same transaction; not called if nothing is.
-    ///   - step: called for each item during planning, and again during writing.
-    ///   - observe: called during planning with each item and the decision about it, in archive order, and last with
-    ///     those that depend on others; for `keep`, with the keychain's own version. The calls are meaningful only if
-    ///     `run` returns.
+    ///   - observer: receives the decisions.
     /// - Throws: `ArchiveFailure` (`passcodeNeeded` if the target's class keys differ from the archive's),
     ///   `RestoreRefusal` (`nothingMatches`, `itemsStayBehind`, `conflicts`, `unconfirmed`, `wouldRemoveForBroken`,
     ///   `wouldRemoveUnread`, `wouldRemoveUnopened`,
     ///   `wouldRemoveAsking`), and what the target and `keep` throw; nothing is written then.
     package func run(
-        into target: some ItemTarget, keep: () throws -> Void = {}, step: @escaping () -> Void = {},
-        observe: ((Item, RestoreAction) throws -> Void)? = nil
+        into target: some ItemTarget, keep: () throws -> Void = {}, _ observer: RestoreObserver = RestoreObserver()
     ) throws -> RestoreReport {
-        try restore(into: target, keep: keep, step, observe: observe) { try form(for: target) }
+        try restore(into: target, keep: keep, observer) { try form(for: target) }
     }
 
     /// The same restore, as a dry run.
@@ -150,25 +146,21 @@ package struct RestoreBackup {
 
     /// Writes stored secrets unchanged, whatever the target's keys, for the test that shows what keys protect.
     func write(into target: some ItemTarget) throws -> RestoreReport {
-        try restore(into: target, keep: {}, {}, observe: nil) { .stored }
+        try restore(into: target, keep: {}, RestoreObserver()) { .stored }
     }
 
     private func restore(
-        into target: some ItemTarget, keep: () throws -> Void, _ step: @escaping () -> Void,
-        observe: ((Item, RestoreAction) throws -> Void)?, form: () throws -> SecretForm
+        into target: some ItemTarget, keep: () throws -> Void, _ observer: RestoreObserver,
+        form: () throws -> SecretForm
     ) throws -> RestoreReport {
-        let observe = { (item: Item, action: RestoreAction) in
-            step()
-            try observe?(item, action)
-        }
         // The form is determined within the transaction, where the target's class keys cannot change anymore.
         if options.isDryRun {
-            return try target.readItems { existing in try plan(existing, form(), observe).report }
+            return try target.readItems { existing in try plan(existing, form(), observer).report }
         }
         return try target.writeItems { writer in
-            let plan = try plan(writer, form(), observe)
+            let plan = try plan(writer, form(), observer)
             if plan.report.writesSomething { try keep() }
-            return try plan.apply(to: writer, step)
+            return try plan.apply(to: writer, observer.step)
         }
     }
 
@@ -184,7 +176,7 @@ package struct RestoreBackup {
 
     /// Reads the archive to its last byte and decides about each item; writes nothing.
     private func plan(
-        _ existing: any ExistingItems, _ form: SecretForm, _ observe: @escaping (Item, RestoreAction) throws -> Void
+        _ existing: any ExistingItems, _ form: SecretForm, _ observer: RestoreObserver
     ) throws -> RestorePlan {
         let needed = try archive.selectedSecrets(of: options.filter)
         if existing.needsAnnouncements {
@@ -200,7 +192,8 @@ package struct RestoreBackup {
         var isConfirmed = true
         var visitor = try PlanningVisitor(rules, existing, places, form: form) { item, action in
             if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
-            try observe(item, action)
+            observer.step()
+            try observer.observe(item, action)
         }
         let streams = try records.visit(&visitor)
         try visitor.finish(records)
@@ -224,17 +217,8 @@ package struct RestoreBackup {
             isConfirmed = false
         }
         if !isConfirmed { throw RestoreRefusal.unconfirmed }
-        if counts.remove > 0 {
-            let broken = visitor.failing.count { $0.problem == .broken }
-            if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
-            let asking =
-                visitor.failing.count { $0.problem == .noPasscode }
-                + visitor.stayingBehind.count { $0.reason == .asksForPasscode }
-            if asking > 0 { throw RestoreRefusal.wouldRemoveAsking(asking) }
-            // Items that could not be read when the archive was made would not be restored either.
-            if streams.contents.damaged > 0 { throw RestoreRefusal.wouldRemoveUnread(streams.contents.damaged) }
-            if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
-        }
+        if counts.remove > 0 { try requireAllRead(visitor, streams.contents) }
+        try observer.planned()
         let report = RestoreReport(
             counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, vanishing: vanishing,
             replaced: counts.remove + (rules.replacesInPlace ? counts.update : 0), failing: visitor.failing,
@@ -242,6 +226,19 @@ package struct RestoreBackup {
         return RestorePlan(
             report: report, archive: records, streams: streams, actions: visitor.actions, places: places,
             replaced: options.replacing, staying: visitor.staying)
+    }
+
+    /// Refuses to remove items for an archive of which something would not come back.
+    private func requireAllRead(_ visitor: PlanningVisitor, _ contents: ArchiveContents) throws(RestoreRefusal) {
+        let broken = visitor.failing.count { $0.problem == .broken }
+        if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
+        let asking =
+            visitor.failing.count { $0.problem == .noPasscode }
+            + visitor.stayingBehind.count { $0.reason == .asksForPasscode }
+        if asking > 0 { throw RestoreRefusal.wouldRemoveAsking(asking) }
+        // Items that could not be read when the archive was made would not be restored either.
+        if contents.damaged > 0 { throw RestoreRefusal.wouldRemoveUnread(contents.damaged) }
+        if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
     }
 
     /// Writing into another store may take minutes, and its progress is reported as bytes read.

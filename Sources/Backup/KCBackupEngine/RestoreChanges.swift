@@ -11,6 +11,8 @@ package final class RestoreChanges {
         package let replaced: ListedItems
         package let kept: ListedItems
         package let same: ListedItems
+
+        package static let none = Lists(created: .none, replaced: .none, kept: .none, same: .none)
     }
 
     private let created: ItemLog

@@ -69,8 +69,7 @@ package struct KeyringStates: StateKeeping {
         if options.isDryRun {
             given.unfinished = try folder.record(record)?.planned
             given.secretCode = secretCode()
-            let report = try backup.run(
-                into: ServiceTarget(client, given), step: observer.step, observe: observer.observe)
+            let report = try backup.run(into: ServiceTarget(client, given), observer)
             try folder.requireKeepable(keeping.isKept && report.writesSomething)
             return report
         }
@@ -91,11 +90,11 @@ package struct KeyringStates: StateKeeping {
                 for uuid in updated where planned.updated[uuid] == nil { planned.updated[uuid] = try code(uuid) }
                 try RestoreRecord(state: state, planned: planned).write(to: file)
             }
-            let report = try backup.run(into: ServiceTarget(client, given), step: observer.step) { item, action in
+            let observer = observer.observing { item, action in
                 if action == .create { planned.created.insert(item.uuid) }
                 if action == .update { updated.insert(item.uuid) }
-                try observer.observe(item, action)
             }
+            let report = try backup.run(into: ServiceTarget(client, given), observer)
             let isWhole = report.failing.isEmpty && report.stayingBehind.isEmpty
             folder.tidy(removing: record, using: isWhole ? keeping.used : nil)
             return report

@@ -35,7 +35,7 @@ package final class RestorableHome: RestorableStore {
         let code = try kept.coding()
         let target = HomeTarget(root, home) { file, rule, bytes in try code(file.restoredPermissions(rule), bytes) }
         if request.options.isDryRun {
-            let report = try backup.run(into: target, step: observer.step, observe: observer.observe)
+            let report = try backup.run(into: target, observer)
             try kept.folder.requireKeepable(request.keepsState && report.writesSomething)
             return report
         }
@@ -47,12 +47,12 @@ package final class RestorableHome: RestorableStore {
                     written[$0]?.status
                 }
             }
-            let report = try backup.run(into: target, keep: keep, step: observer.step) { item, action in
+            let observer = observer.observing { item, action in
                 if action == .create || action == .update, let place = target.place(of: item) {
                     written[place.file.path] = place
                 }
-                try observer.observe(item, action)
             }
+            let report = try backup.run(into: target, keep: keep, observer)
             kept.tidy()
             return report
         }

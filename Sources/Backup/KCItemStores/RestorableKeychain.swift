@@ -35,7 +35,7 @@ package final class RestorableKeychain: RestorableStore {
     package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {
         let backup = try RestoreBackup(request.archive, options: request.options)
         func run(into target: some ItemTarget, keep: () throws -> Void = {}) throws -> RestoreReport {
-            try backup.run(into: target, keep: keep, step: observer.step, observe: observer.observe)
+            try backup.run(into: target, keep: keep, observer)
         }
         if file != nil {
             let keychain = try existing(for: request)

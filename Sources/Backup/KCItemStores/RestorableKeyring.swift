@@ -143,11 +143,10 @@ private struct Undo {
     func rehearse(_ proven: ProvenArchive, of state: KeptState) throws -> (UndoneChanges, RestoreReport) {
         let log = UndoneChanges.Log(spoolingIn: spoolFolder, knowsSince: false)
         let report: RestoreReport
-        var observer = RestoreObserver()
-        observer.observe = { item, action in
+        let observer = RestoreObserver(observe: { item, action in
             if action == .create { try log.bringBack(item) }
             if action == .update { try log.change(item) }
-        }
+        })
         do {
             report = try states.restore(
                 proven, options(isDryRun: true), for: scope, target, .init(command: .undo, isKept: false), observer)

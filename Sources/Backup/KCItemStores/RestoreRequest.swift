@@ -37,16 +37,6 @@ package struct RestoreRequest {
     }
 }
 
-/// Receives what happens while a restore plans and writes.
-package struct RestoreObserver {
-    /// Called for each item during planning, and again during writing.
-    package var step: () -> Void = {}
-    /// Called during planning with each item and the decision about it; see `RestoreBackup.run`.
-    package var observe: (Item, RestoreAction) throws -> Void = { _, _ in }
-
-    package init() {}
-}
-
 /// A store that a restore makes.
 package struct NewStore: Hashable, Sendable {
     /// True if the user is asked for its passcode.

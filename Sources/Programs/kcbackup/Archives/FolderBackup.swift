@@ -138,6 +138,8 @@ struct FolderBackup {
             if let gone = GoneKeychain.left(of: standard, in: session) { throw Refusal.noKeychain(gone) }
             throw Refusal.noKeychains(isDesktopRunning: try session.world.desktopKeyring() == .running)
         }
+        // A keychain has a device key already.
+        if let single, single.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
         let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: makesFolder, maySwitch: rules.change)
         if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
             session.subjects.trash = "\(path)/\(BackupFolder.trashName)"

@@ -6,6 +6,8 @@ internal import KCKeychainModel
 /// Collects, while a restore plans, what its report names.
 final class RestoreWatch {
     private let changes: RestoreChanges
+    /// The items that change.
+    private(set) var lists = RestoreChanges.Lists.none
     /// What the store does not hold of the items that it gets.
     private(set) var unmapped = UnmappedAttributes()
     /// The written credentials that only the machine that encrypted them can open.
@@ -15,21 +17,15 @@ final class RestoreWatch {
         self.changes = changes
     }
 
-    /// The items that change.
-    ///
-    /// - Throws: as `RestoreChanges.finish`.
-    func lists() throws -> RestoreChanges.Lists { try changes.finish() }
-
     /// The observer of a restore into a store; `step` is called for each item.
     func observer(of place: any RestorableStore, _ step: @escaping () -> Void) -> RestoreObserver {
-        var observer = RestoreObserver()
-        observer.step = step
-        observer.observe = { [self] item, action in
+        var observer = RestoreObserver(step: step) { [self] item, action in
             try changes.add(item, action)
             guard action == .create || action == .update else { return }
             if let loss = place.loss(of: item) { unmapped.add(item, loss) }
             if HomeItem(item)?.key?.isBoundToMachine ?? false { bound.append(item) }
         }
+        observer.planned = { [self] in lists = try changes.finish() }
         return observer
     }
 }

@@ -79,7 +79,7 @@ struct CreateCommand: Verb {
         }
         if remote != nil { try options.checkForRemote() }
         let given = try options.recipients(in: session)
-        let subject = try StoreChoice.chosen(options.keychain.keychain, makesKey: false, in: session)
+        let subject = try StoreChoice.chosen(options.keychain.keychain, in: session)
         let target =
             try remote.map { try ArchiveOutput($0, of: subject, in: session) }
             ?? ArchiveOutput(file ?? output, of: subject, in: session)

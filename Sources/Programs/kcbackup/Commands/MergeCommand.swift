@@ -162,7 +162,7 @@ struct MergeCommand: Verb {
         let report = try target.place.restore(request, watch.observer(of: target.place, progress.step))
         progress.finish()
         try RestoreText(
-            report: report, changes: watch.lists(), source: .file(path: file, format: reading.format.name),
+            report: report, changes: watch.lists, source: .file(path: file, format: reading.format.name),
             target: target,
             policy: policy, isOfSome: false, isMade: true, unmapped: watch.unmapped, done: .merged
         ).tell(session)

@@ -220,7 +220,7 @@ struct RestoreCommand: Verb {
         let report = try target.place.restore(request, watch.observer(of: target.place, progress.step))
         progress.finish()
         try RestoreText(
-            report: report, changes: watch.lists(), source: .archive(outline, path: archive, proven.origin),
+            report: report, changes: watch.lists, source: .archive(outline, path: archive, proven.origin),
             target: target,
             policy: options.conflictPolicy, isOfSome: options.filter != nil,
             isMade: new == nil || report.makesKeychain, unmapped: watch.unmapped, bound: watch.bound

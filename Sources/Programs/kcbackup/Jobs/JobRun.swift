@@ -33,12 +33,19 @@ struct JobRun {
         var verified = 0
         var removed = 0
         var copies: [JobCopies.Outcome] = []
-        /// Why old archives were not removed although rules would remove them; nil if they were.
-        var leftOut: Explanation?
         /// What went wrong besides `explanation`.
         var warnings: [String] = []
         /// What became of the receipt in the fleet; nil if the job is in none.
         var receipt: JobReceipts.Outcome?
+
+        /// Notes what else went wrong: the first time it is the error of the run.
+        mutating func note(_ explanation: Explanation) {
+            if status == .ok {
+                (self.explanation, status) = (explanation, explanation.status)
+            } else {
+                warnings.append(explanation.message)
+            }
+        }
     }
 
     /// The number of days after which an archive is verified again.
@@ -50,21 +57,16 @@ struct JobRun {
         let backup = report.status
         report.isGood = backup == .ok
         if isCopied, report.explanation?.isOfSignal != true { copy(after: &report) }
-        if let leftOut = report.leftOut {
-            if report.status == .ok {
-                (report.explanation, report.status) = (leftOut, leftOut.status)
-            } else {
-                report.warnings.append(leftOut.message)
-            }
-        }
+        // What this run has found to be gone from a place of copies is not removed here. After a backup that failed,
+        // nothing is.
+        if backup == .ok || backup == .incomplete, report.explanation?.isOfSignal != true { prune(&report) }
         if report.isGood, report.isBackedUp, report.items == 0 {
             report.warnings.append("there was no item to back up")
         }
         report.receipt = JobReceipts(job: job, jobs: Jobs(session.world), session: session)
             .run(backup: backup, status: report.status, copies: report.copies)
         if report.status == .ok, let refusal = report.receipt?.interruption ?? report.receipt?.refusal {
-            report.explanation = refusal
-            report.status = refusal.status
+            report.note(refusal)
         }
         return report
     }
@@ -97,10 +99,7 @@ struct JobRun {
         var report = Report()
         do {
             try back(up: &report)
-            // After a run that failed, nothing is removed; after one that could not read everything, no archive that has
-            // everything is.
-            guard report.status == .ok || report.status == .incomplete else { return report }
-            try verifyAndPrune(&report)
+            if report.status == .ok || report.status == .incomplete { try verify(&report) }
         } catch {
             let failure = Failure(error, session.subjects).explanation
             // That something could not be read is still true.
@@ -128,8 +127,12 @@ struct JobRun {
         report.explanation = summary.explanation
     }
 
-    private func verifyAndPrune(_ report: inout Report) throws {
-        let folder = try session.backupFolder(job.folder, waitingAtMost: job.options().folder.lock.wait())
+    private func folder() throws -> BackupFolder {
+        try session.backupFolder(job.folder, waitingAtMost: job.options().folder.lock.wait())
+    }
+
+    private func verify(_ report: inout Report) throws {
+        let folder = try folder()
         let limit = session.now.advanced(byMicroseconds: -Self.verifyAfter * 86_400_000_000)
         // A clock that was fast must not put it off.
         for entry in folder.catalogue.complete
@@ -138,7 +141,23 @@ struct JobRun {
             try folder.verifyOutside(entry, now: session.now)
             report.verified += 1
         }
-        if job.keep.isEmpty { return }
+    }
+
+    private func prune(_ report: inout Report) {
+        do {
+            let (removed, leftOut) = try prune(isComplete: report.isGood)
+            report.removed = removed
+            if let leftOut { report.note(leftOut) }
+        } catch {
+            report.note(Failure(error, session.subjects).explanation)
+        }
+    }
+
+    /// - Parameter isComplete: false if the backup could not read everything; no archive that has everything is removed then.
+    /// - Returns: how many archives were removed, and why none was although rules would remove some.
+    private func prune(isComplete: Bool) throws -> (removed: Int, leftOut: Explanation?) {
+        if job.keep.isEmpty { return (0, nil) }
+        let folder = try folder()
         let rules = try job.rules().retention()
         var plan = try folder.plan(rules, now: session.now, calendar: session.calendar)
         for fate in plan.fates {
@@ -147,10 +166,11 @@ struct JobRun {
             if let failure = folder.failure(of: fate.entry, reason) { throw failure }
             session.warn("\(quoted(fate.entry.name)) is not counted, and stays: \(reason.words)")
         }
-        let isComplete = report.status == .ok
-        (plan, report.leftOut) = try session.keepingUncopied(plan, in: job.folder)
+        let leftOut: Explanation?
+        (plan, leftOut) = try session.keepingUncopied(plan, in: job.folder)
         if !isComplete { plan = plan.keeping(.incompleteRun) { $0.isComplete != false } }
-        report.removed = try folder.discard(plan, now: session.now)
+        let removed = try folder.discard(plan, now: session.now)
         _ = try folder.emptyTrash(now: session.now)
+        return (removed, leftOut)
     }
 }

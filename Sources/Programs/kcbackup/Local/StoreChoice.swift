@@ -37,17 +37,12 @@ enum StoreChoice {
 
     /// Determines what to back up if the user may not have named anything.
     ///
-    /// - Parameter makesKey: false if the caller makes the device key, where it is the first to need it.
     /// - Throws: as `named`, and as `StandardStore.toBackUp`.
-    static func chosen(_ given: String?, makesKey: Bool = true, in session: Session) throws -> any NamedStore {
+    static func chosen(_ given: String?, in session: Session) throws -> any NamedStore {
         let subject =
             try given == nil
             ? StandardStore.toBackUp(in: session).store : named(given, in: session.world)
-        // A keychain that exists has one.
-        if subject.kind != .keychain {
-            try subject.requirePlace(in: session)
-            if makesKey { try makeDeviceKey(in: session) }
-        }
+        if subject.kind != .keychain { try subject.requirePlace(in: session) }
         return subject
     }
 
