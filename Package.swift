@@ -19,7 +19,7 @@ let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings
 /// What is compiled quickly: file by file, on all processors, and not optimized.
 let quickly: [SwiftSetting] = [
     .unsafeFlags(
-        ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"],
+        ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental", "-D", "KCBACKUP_QUICK"],
         .when(configuration: .release))
 ]
 
@@ -27,10 +27,10 @@ let quickly: [SwiftSetting] = [
 ///
 /// A release has everything optimized, and a package that depends on this one must not meet unsafe flags.
 let quickFloors: Set =
-    Context.environment["KCBACKUP_QUICK"] == nil ? [] : ["Apple", "Backup", "Programs"]
+    Context.environment["KCBACKUP_QUICK"] == nil ? [] : ["Apple", "Backup", "Importers", "Programs"]
 
 /// The libraries of these floors whose tests compute so much that optimizing them pays.
-let computing: Set = ["KCBackupEngine", "KCRecoveryKits"]
+let computing: Set = ["KCBackupEngine", "KCForeignFormats", "KCRecoveryKits"]
 
 func settings(of name: String, in floor: String) -> [SwiftSetting] {
     settings + (quickFloors.contains(floor) && !computing.contains(name) ? quickly : [])

@@ -79,7 +79,7 @@ struct AlikeItemTests {
     @Test("A keyring loses nothing by way of a keychain, however its items are added, deleted and changed")
     func nothingIsLost() throws {
         var random = SeededRandom(seed: 23)
-        for round in 0..<25 {
+        for round in 0..<(ModelRun.isWhole ? 100 : 10) {
             let keychain = try machine.makeKeychain("k\(round)", passcode: nil)
             var keyring = Keyring()
             var number = 0

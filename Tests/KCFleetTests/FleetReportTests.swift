@@ -293,11 +293,11 @@ struct FleetReportTests {
             try states(nil, ada.allowedSignersLine, [bob.id: "bob"]) == [ada.id: [], bob.id: [.unknown]])
     }
 
-    @Test("Ten thousand machines are counted, and each is in the state that it is in")
+    @Test("A thousand machines are counted, and each is in the state that it is in")
     func manyMachines() throws {
         var inventory = ""
         var files: [Fleet.File] = []
-        for number in 0..<10_000 {
+        for number in 0..<1_000 {
             let key = try Fleet.device(number + 1_000)
             inventory += "\(key.id) host-\(number)\n"
             if number % 100 == 7 { continue }
@@ -309,8 +309,8 @@ struct FleetReportTests {
             files.append(file)
         }
         let report = try Fleet.report(files, inventory: inventory)
-        #expect(report.machines.count == 10_000 && report.goodCount == 9_600)
-        #expect(report.count(.absent) == 200 && report.count(.late) == 100 && report.count(.failed) == 100)
-        #expect(report.rejectedCount == 100)
+        #expect(report.machines.count == 1_000 && report.goodCount == 960)
+        #expect(report.count(.absent) == 20 && report.count(.late) == 10 && report.count(.failed) == 10)
+        #expect(report.rejectedCount == 10)
     }
 }

@@ -188,8 +188,8 @@ struct FuzzTests {
     func everyByte(sample: Sample) throws {
         let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
         let secrets = try Self.secrets(of: sample, as: original)
-        // `make test` takes some twenty.
-        let step = Self.environment["FUZZ_ROUNDS"] == nil ? max(1, sample.bytes.count / 20) : 1
+        // `make test` takes some eight.
+        let step = Self.environment["FUZZ_ROUNDS"] == nil ? max(1, sample.bytes.count / 8) : 1
         let proof = ProofCount("\(sample.name), truncated at and altered in every byte")
         for index in stride(from: sample.bytes.count % step, to: sample.bytes.count, by: step) {
             var changed = [sample.bytes, sample.bytes]

@@ -65,7 +65,8 @@ struct PasswordSafeTests {
         let right = try read(bytes)
         let secrets = Set(try right.entries.map { $0.secret ?? [] })
         var accepted = 0
-        for index in 152..<bytes.count - 48 {
+        let indices = stride(from: 152, to: bytes.count - 48, by: ModelRun.isWhole ? 1 : 24)
+        for index in indices {
             do {
                 let contents = try read(bytes.replacing(at: index, with: bytes[index] ^ 0x10))
                 accepted += 1
@@ -75,6 +76,6 @@ struct PasswordSafeTests {
                 // Refused.
             }
         }
-        #expect(accepted < (bytes.count - 200) / 4)
+        #expect(accepted < Array(indices).count / 4)
     }
 }

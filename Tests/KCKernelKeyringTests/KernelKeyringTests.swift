@@ -175,11 +175,13 @@ struct KernelKeyringTests {
         .enabled(if: KernelKeys.isListed, "keys are hidden"), arguments: ["signal=KILL", "error=EIO"])
     func interruptedReplacement(fault: String) throws {
         defer { clean() }
-        var call = 0
+        // `make test` tries every second call, of each fault other ones.
+        let step = ModelRun.isWhole ? 1 : 2
+        var call = step == 1 || fault == "error=EIO" ? 0 : -1
         var outcome: Int32 = 0
-        // Stops at the first call that a replacement does not make, so that every call has been tried.
+        // Stops at the first call that a replacement does not make.
         repeat {
-            call += 1
+            call += step
             try patient.keep(name, "one")
             outcome = try Probe.run(faulty("keyctl:\(fault):when=\(call)"), .replaces, name)
             let isKept = try read() != nil

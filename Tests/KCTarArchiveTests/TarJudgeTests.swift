@@ -28,7 +28,7 @@ struct TarJudgeTests {
         let folder = try TemporaryFolder()
         let original = try archive()
         var expected: [String] = []
-        for offset in 0..<512 {
+        for offset in stride(from: 0, to: 512, by: Environment.has("FLIPS", "all") ? 1 : 3) {
             for value in [0, 0x20, 0x30, 0x31, 0x37, 0x61, 0x7f, 0x80, 0xff] as [UInt8] {
                 let bytes = TarSample.changed(original, at: offset, [value])
                 guard let members = try? TarDirectory.read(TarSample.file(bytes)).members else { continue }
@@ -37,7 +37,7 @@ struct TarJudgeTests {
                 expected += members.map { "\(name) \($0.name) \($0.offset) \($0.length) \($0.modified) 0o600 True" }
             }
         }
-        #expect(expected.count > 50)
+        #expect(expected.count > 15)
         let names = expected.map { folder.path(String($0.prefix { $0 != " " })) }
         let judged = try ExternalProgram.run("python3", ["-c", Self.script] + names)
         #expect(judged.errorText == "")

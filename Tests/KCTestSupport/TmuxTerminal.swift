@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// A real terminal without a window: a tmux server of its own that runs one command and ends with this object.
 package final class TmuxTerminal {
@@ -84,6 +85,8 @@ package final class TmuxTerminal {
         repeat {
             seen = try screen()
             if isWanted(seen) { return seen }
+            // Each look starts a program.
+            _ = poll(nil, 0, 50)
         } while start.duration(to: .now) < .seconds(60)
         throw Absent(wanted: "what is waited for", screen: seen)
     }

@@ -141,7 +141,7 @@ struct KeyTests {
         "Data of any size can be encrypted, and another key or a changed byte makes decryption fail",
         arguments: [
             (kSecAttrKeyTypeRSA as String, 2048, SecKeyAlgorithm.rsaEncryptionOAEPSHA256AESGCM, 256 + 16),
-            (kSecAttrKeyTypeRSA as String, 4096, .rsaEncryptionOAEPSHA512AESGCM, 512 + 16),
+            (kSecAttrKeyTypeRSA as String, 2048, .rsaEncryptionOAEPSHA512AESGCM, 256 + 16),
             (kSecAttrKeyTypeEC as String, 256, .eciesEncryptionStandardVariableIVX963SHA256AESGCM, 65 + 16),
             (kSecAttrKeyTypeEC as String, 256, .eciesEncryptionCofactorX963SHA256AESGCM, 65 + 16),
             (kSecAttrKeyTypeEC as String, 521, .eciesEncryptionCofactorVariableIVX963SHA512AESGCM, 133 + 16),

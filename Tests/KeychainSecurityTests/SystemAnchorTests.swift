@@ -99,11 +99,13 @@ struct SystemAnchorTests {
         #expect(SecTrustCopyAnchorCertificates(&anchors) == errSecSuccess)
         let all = try #require(anchors as? [SecCertificate])
         #expect(Set(all).count == all.count)
-        let valid = all.filter { anchor in
+        // A part of them, since each takes as long as the others.
+        let some = all.enumerated().filter { $0.offset.isMultiple(of: 5) }.map(\.element)
+        let valid = some.filter { anchor in
             var trust: SecTrust?
             SecTrustCreateWithCertificates(anchor, nil, &trust)
             return trust.map { SecTrustEvaluateWithError($0, nil) } ?? false
         }
-        #expect(valid.count > all.count / 2)
+        #expect(valid.count > some.count / 2)
     }
 }

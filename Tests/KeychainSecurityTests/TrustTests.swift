@@ -78,7 +78,7 @@ struct TrustTests {
     func randomChains(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let names = Set(TrustCase.all.flatMap { $0.certificates + $0.anchors }).sorted()
-        for _ in 0..<40 {
+        for _ in 0..<20 {
             let one = try #require(TrustCase.all.randomElement(using: &random))
             let more = (0..<Int.random(in: 0...4, using: &random)).compactMap { _ in names.randomElement(using: &random)
             }

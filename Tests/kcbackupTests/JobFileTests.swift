@@ -16,7 +16,7 @@ struct JobFileTests {
         let path = "home/.local/share/kcbackup/jobs/x.job"
         let genuine = try home.folder.read(path)
         let before = try FileManager.default.subpathsOfDirectory(atPath: home.workingFolder).sorted()
-        for index in genuine.indices {
+        for index in stride(from: 0, to: genuine.count, by: ModelRun.isWhole ? 1 : 3) {
             var changed = genuine
             changed[index] ^= index % 2 == 0 ? 1 : 0x20
             try home.folder.write(path, changed, mode: 0o600)

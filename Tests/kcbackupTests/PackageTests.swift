@@ -19,7 +19,9 @@ struct PackageTests {
     ///
     /// The function `stage FOLDER` fills the folder as `make stage` would, and `project` is the folder of
     /// Package.swift. An attempt to build anything fails, since `PATH` has no Swift.
-    private func shell(_ script: String) throws -> ExternalProgram.Outcome {
+    private func shell(_ script: String) throws -> ExternalProgram.Outcome { try Self.shell(script, in: folder) }
+
+    private static func shell(_ script: String, in folder: TemporaryFolder) throws -> ExternalProgram.Outcome {
         let helper = """
             set -euo pipefail
             samples="Samples/README.md Samples/keychain.jsonl Samples/unattended"
@@ -42,15 +44,32 @@ struct PackageTests {
             "timeout", ["300", "bash", "-c", helper + script], environment: environment, in: folder.path)
     }
 
-    @Test("A package contains everything that make stage makes, in Debian's places, owned by root and readable by all")
-    func contents() throws {
+    /// A folder with what is staged in `stage`, a package of it in `out`, its files in `root`, and in `local` what
+    /// `make install` puts there.
+    private static let made = Result {
+        let folder = try TemporaryFolder.untilExit()
         let outcome = try shell(
             """
             stage "$PWD/stage"
+            for page in stage/share/man/man?/*; do
+              cp "$project/docs/man/${page##*/}" "$page"
+              touch --reference=list "$page"
+            done
             umask 077
-            SOURCE_DATE_EPOCH=1000000000 make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
-            TZ=UTC dpkg-deb --contents out/kcbackup_*.deb | awk '{ print $1, $2, $4, $6 }'
-            """)
+            SOURCE_DATE_EPOCH=1000000000 DEBEMAIL=ada@example.org DEBFULLNAME="Ada L." \
+              make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
+            dpkg-deb --extract out/*.deb root
+            make -C "$project" install STAGE="$PWD/stage" PREFIX="$PWD/local" >&2
+            """, in: folder)
+        try #require(outcome.status == 0, "\(outcome.errorText)")
+        return folder
+    }
+
+    @Test("A package contains everything that make stage makes, in Debian's places, owned by root and readable by all")
+    func contents() throws {
+        let made = try Self.made.get()
+        let outcome = try Self.shell(
+            "TZ=UTC dpkg-deb --contents out/kcbackup_*.deb | awk '{ print $1, $2, $4, $6 }'", in: made)
         let lines = outcome.text.split(separator: "\n").map(String.init)
         let program = /\/bin\/|recover\.sh/
         for line in lines {
@@ -60,7 +79,7 @@ struct PackageTests {
                 : line.hasSuffix("/") ? "drwxr-xr-x" : line.contains(program) ? "-rwxr-xr-x" : "-rw-r--r--"
             #expect(line.hasPrefix("\(mode) root/root 2001-09-09 ./"), "\(line)")
         }
-        let staged = String(decoding: try folder.read("list"), as: UTF8.self).split(separator: "\n").map { file in
+        let staged = String(decoding: try made.read("list"), as: UTF8.self).split(separator: "\n").map { file in
             String(file).replacing("zsh/site-functions", with: "zsh/vendor-completions")
                 + (file.contains("/man/") ? ".gz" : "")
         }
@@ -82,22 +101,15 @@ struct PackageTests {
 
     @Test("Every document that a manual page names is installed under that name, by the package and by make install")
     func namedDocuments() throws {
-        let outcome = try shell(
+        let outcome = try Self.shell(
             """
-            stage "$PWD/stage"
-            for page in stage/share/man/man?/*; do
-              cp "$project/docs/man/${page##*/}" "$page"
-              touch --reference=list "$page"
-            done
-            SOURCE_DATE_EPOCH=1000000000 make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
-            dpkg-deb --extract out/*.deb root
-            make -C "$project" install STAGE="$PWD/stage" PREFIX="$PWD/local" >&2
             named() { sed -n 's,^\\.\\(It \\)\\?Pa \\([^ ]*share/doc/kcbackup[^ ]*\\).*,\\2,p'; }
             zcat root/usr/share/man/man?/* | named | sort -u | while read -r file; do ls -d "root$file"; done
             cat local/share/man/man?/* | named | sort -u | while read -r file; do ls -d "$file"; done | sed "s,^$PWD/,,"
-            make -C "$project" uninstall STAGE="$PWD/stage" PREFIX="$PWD/local" >&2
-            find local -type f
-            """)
+            make -C "$project" install STAGE="$PWD/stage" PREFIX="$PWD/gone" >&2
+            make -C "$project" uninstall STAGE="$PWD/stage" PREFIX="$PWD/gone" >&2
+            find gone -type f
+            """, in: Self.made.get())
         let files = outcome.text.split(separator: "\n").map(String.init)
         #expect(outcome.status == 0, "\(outcome.errorText)")
         #expect(files.contains("root/usr/share/doc/kcbackup/docs/import.md.gz"), "\(outcome.text)")
@@ -107,12 +119,8 @@ struct PackageTests {
 
     @Test("Every link of an installed document leads to an installed file")
     func links() throws {
-        let outcome = try shell(
+        let outcome = try Self.shell(
             """
-            stage "$PWD/stage"
-            SOURCE_DATE_EPOCH=1000000000 make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
-            dpkg-deb --extract out/*.deb root
-            make -C "$project" install STAGE="$PWD/stage" PREFIX="$PWD/local" >&2
             for folder in root/usr local; do
               find "$folder/share/doc" -name '*.md*' | while read -r page; do
                 zcat -f "$page" | { grep -o '](\\(\\.\\./\\)*[A-Za-z0-9][A-Za-z/0-9.-]*[)#]' || true; } | tr -d '](#)' \\
@@ -121,7 +129,7 @@ struct PackageTests {
                   done
               done
             done | sort -u
-            """)
+            """, in: Self.made.get())
         #expect(outcome.text == "local\nroot/usr\n", "\(outcome.errorText)")
     }
 
@@ -136,12 +144,11 @@ struct PackageTests {
             (cd "$project" && cp -R --parents Makefile Package.swift .ci docs *.md $samples Sources/Programs/kcbackup "$OLDPWD/another place")
             stage "another place/stage"
             cd "another place"
-            # Second builds replace the first, and earlier versions.
+            # A build replaces earlier versions.
             mkdir out
             touch out/kcbackup_0.0.1_amd64.deb out/kcbackup-0.0.1-linux-x86_64.tar.gz
             umask 027
             export TZ=Asia/Kathmandu LANG=C.UTF-8 DESTDIR=/nowhere PREFIX=/nowhere
-            make deb tarball STAGE=stage PACKAGES=out >&2
             make deb tarball STAGE=stage PACKAGES=out >&2
             ls out
             cmp out/*.deb ../out/*.deb
@@ -155,18 +162,14 @@ struct PackageTests {
 
     @Test("The package has the program's version, and depends on the versions of the libraries that it was linked with")
     func control() throws {
-        let outcome = try shell(
+        let outcome = try Self.shell(
             """
-            stage "$PWD/stage"
-            SOURCE_DATE_EPOCH=1000000000 DEBEMAIL=ada@example.org DEBFULLNAME="Ada L." \
-              make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
             dpkg-deb --field out/*.deb Version Maintainer Depends
             ls out/*.deb
             dpkg --print-architecture
-            dpkg-deb --extract out/*.deb root
             zcat root/usr/share/doc/kcbackup/changelog.gz
             head -c 3 root/usr/share/bash-completion/completions/kcbackup
-            """)
+            """, in: Self.made.get())
         let architecture = outcome.text.split(separator: "\n").dropFirst(4).first ?? "none"
         let expected = """
             Version: \(CommandLineTool.version)

@@ -6,12 +6,12 @@ import Testing
 
 /// What an untrusted archive can cost, and what of it can reach a terminal.
 extension RecoveryAttackTests {
-    /// Streams that decompress to 160 MiB, in archives of less than 1 MiB.
+    /// Streams that decompress to 64 MiB, in archives of less than 1 MiB.
     enum Bomb: String, CaseIterable, Sendable {
-        case line = "head -c 160M /dev/zero | tr '\\0' a"
-        case lineBehindGoodOnes = "cat $stream; head -c 160M /dev/zero | tr '\\0' a"
-        case lines = "yes '' | head -c 160M"
-        case longLines = "yes $(head -c 100000 /dev/zero | tr '\\0' a) | head -c 160M"
+        case line = "head -c 64M /dev/zero | tr '\\0' a"
+        case lineBehindGoodOnes = "cat $stream; head -c 64M /dev/zero | tr '\\0' a"
+        case lines = "yes '' | head -c 64M"
+        case longLines = "yes $(head -c 100000 /dev/zero | tr '\\0' a) | head -c 64M"
     }
 
     @Test(

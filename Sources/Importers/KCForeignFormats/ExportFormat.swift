@@ -29,14 +29,17 @@ package enum ExportFormat: String, CaseIterable, Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - date: the date of the file.
+    ///   - kdbxMemoryInKiB: the memory that testing one password of a KeePass database takes; less only in tests.
     ///   - folder: where what is too much for the memory waits.
     /// - Throws: `CryptographyFailure`.
-    package func start(date: Timestamp, spoolingIn folder: String) throws -> StartedExport {
+    package func start(
+        date: Timestamp, kdbxMemoryInKiB: UInt32 = 65_536, spoolingIn folder: String
+    ) throws -> StartedExport {
         switch self {
         case .bitwarden: .protected(BitwardenWriter())
         case .csv: .plain(AppleCSVWriter(spoolingIn: folder))
         case .cxf: .plain(CXFWriter(date: date))
-        case .kdbx: .protected(try KDBXWriter(date: date))
+        case .kdbx: .protected(try KDBXWriter(date: date, memoryInKiB: kdbxMemoryInKiB))
         case .kubernetesJSON: .plain(KubernetesWriter(.json))
         case .kubernetesYAML: .plain(KubernetesWriter(.yaml))
         }

@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
 internal import KCDeviceIdentity
+internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -63,7 +64,7 @@ struct World {
             terminal: ControllingTerminal(),
             output: Descriptor.standardOutput,
             messages: Descriptor.standardError,
-            costs: DerivationCosts(),
+            costs: DerivationCosts.ofThisProcess,
             later: Later.start)
     }
 
@@ -92,7 +93,7 @@ struct World {
     }
 }
 
-/// The scrypt costs of passcodes and passphrases.
+/// The costs of deriving keys from passcodes and passphrases.
 struct DerivationCosts: Sendable {
     /// For a keychain's passcode.
     var passcode = Keychain.defaultCost
@@ -100,4 +101,18 @@ struct DerivationCosts: Sendable {
     var lowestPasscode: ScryptCost?
     /// For an archive's passphrase: age's default, 256 MiB and about a second.
     var passphrase = ScryptCost(logN: 18)
+    /// For the password of an exported KeePass database: the memory that testing one takes.
+    var kdbxMemoryInKiB: UInt32 = 65_536
+
+    /// Those of a process: the usual ones, except for tests of a program that was built for them.
+    static var ofThisProcess: DerivationCosts {
+        #if KCBACKUP_QUICK
+            if ProcessEnvironment.variables["KCBACKUP_LOWEST_COSTS"] != nil {
+                return DerivationCosts(
+                    passcode: ScryptCost(logN: Keybag.costRange.lowerBound), passphrase: ScryptCost(logN: 10),
+                    kdbxMemoryInKiB: 64)
+            }
+        #endif
+        return DerivationCosts()
+    }
 }

@@ -98,7 +98,9 @@ struct ExportCommand: Verb {
         let age = try recipients.recipients(
             password, reading.opening.passphrase, reading.opening.identityPassphrase, keychain.passcode, in: session)
         try source.unlock(filter, in: session)
-        let started = try format.start(date: session.now, spoolingIn: session.world.temporaryFolder)
+        let started = try format.start(
+            date: session.now, kdbxMemoryInKiB: session.world.costs.kdbxMemoryInKiB,
+            spoolingIn: session.world.temporaryFolder)
         let export = try source.run(to: started.writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
         let isUnreadable = export.isUnreadable
