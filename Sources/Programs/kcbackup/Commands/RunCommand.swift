@@ -12,12 +12,13 @@ struct RunCommand: Verb {
 
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run a job: create, verify, prune, copy.",
+        abstract: "Run a job: create, verify, copy, prune.",
         discussion: """
-            For cron and systemd. Nothing is asked; success is silent, and a failure is one line, with hints on a \
-            terminal. Archives that have not been read for a week are read again. Old ones are removed only after a \
-            good backup. Then new archives are copied to the remotes of the job ('--copy-to'); if the backup is good and \
-            a copy failed, the run ends with 19, and the next one copies what is missing. A folder that has lost all its \
+            For cron and systemd. Nothing is asked; without a terminal, success is silent, and a failure is one line. \
+            Archives that have not been read for a week are read again. \
+            New archives are copied to the remotes of the job ('--copy-to'); if the backup is good and \
+            a copy failed, the run ends with 19, and the next one copies what is missing. Old archives are removed only \
+            after a good backup, and none of which the copies are gone. A folder that has lost all its \
             copies gets none, as when its disk is not mounted, and each run ends with 19, until '--change' is given. A job of a fleet ('--fleet') \
             ends by writing a signed receipt of its result there, whatever the result is.
 

@@ -135,8 +135,7 @@ struct ScheduleEditCommand: Verb {
             with: units,
             notRestored: { session.warn("a unit could not be put back: \(explainFile($0).message)") },
             { try jobs.replace(new) })
-        session.note("its units are replaced; systemd reads them with")
-        session.note("  \(units.startCommand)")
+        session.note("its units are replaced; '\(units.startCommand)' makes systemd read them")
         return nil
     }
 }

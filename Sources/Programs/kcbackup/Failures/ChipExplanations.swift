@@ -13,7 +13,8 @@ func explainChip(_ failure: ChipFailure) -> Explanation {
         Explanation(
             .locked, "there is no TPM here: \(quoted(path)) does not exist",
             hint: "see whether the firmware has it switched on, and whether a container or a sandbox hides it",
-            "without it, 'kcbackup device import FILE' brings the key back, from what 'kcbackup device export' wrote, and "
+            "if it held the key of this device, 'kcbackup device import FILE' brings that back, from what 'kcbackup device "
+                + "export' wrote, and "
                 + "'kcbackup device adopt \(OptionName.newKey.spelling) \(OptionName.heldBy.spelling) file' makes a new one"
         )
     case .noAccess(let path):

@@ -113,8 +113,12 @@ private func explainUnsafe(
         return Explanation(
             .refused,
             "\(starts), and others can replace it: the mode of \(quoted(failure.path)) is \(String(mode, radix: 8))",
-            hint: "if it is what you installed, 'chmod go-w \(shellWord(failure.path))' is enough",
-            "otherwise install it where only root and you can write; then \(replacing(start, of: job))")
+            hints: [
+                // A folder such as /tmp is meant for others.
+                mode & 0o1000 != 0
+                    ? nil : "if it is what you installed, 'chmod go-w \(shellWord(failure.path))' is enough",
+                "otherwise install it where only root and you can write; then \(replacing(start, of: job))",
+            ].compactMap { $0 })
     default: return explainFile(failure).prefixed("\(starts): ")
     }
 }

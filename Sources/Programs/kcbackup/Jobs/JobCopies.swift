@@ -204,14 +204,16 @@ extension RemoteFolder {
 
 extension [JobCopies.Outcome] {
     /// Why copies are missing, in one explanation; nil if none is.
-    var explanation: Explanation? {
+    ///
+    /// - Parameter isGood: true if the backup itself is good.
+    func explanation(isGood: Bool) -> Explanation? {
         if let interruption { return interruption }
         let failed = compactMap { outcome in outcome.explanation.map { (to: outcome.to, explanation: $0) } }
         guard let first = failed.first else { return nil }
         let others = failed.count == 1 ? "" : " (and \(failed.count - 1) more)"
         return Explanation(
             .notCopied,
-            "the backup is good, but is not copied to \(quoted(first.to))\(others): \(first.explanation.message)"
+            "\(isGood ? "the backup is good, but is not" : "not all is") copied to \(quoted(first.to))\(others): \(first.explanation.message)"
         ).adding(first.explanation.hints)
     }
 

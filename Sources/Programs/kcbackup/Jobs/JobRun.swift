@@ -78,7 +78,7 @@ struct JobRun {
             if !mayChange { try jobs.requireFolder(of: job, hadBackups: hadBackups || report.isBackedUp) }
             report.copies = try JobCopies(job: job, jobs: jobs, session: session, acceptsLoss: mayChange).run()
             for note in report.copies.notes { session.note(note) }
-            guard let explanation = report.copies.explanation else { return }
+            guard let explanation = report.copies.explanation(isGood: report.isGood) else { return }
             if report.isGood || report.copies.interruption != nil {
                 (report.explanation, report.status) = (explanation, explanation.status)
             } else {

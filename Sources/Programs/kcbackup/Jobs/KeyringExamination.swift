@@ -70,7 +70,7 @@ struct KeyringExamination {
         }
         let label = isOldInUse ? old.label : new.label
         let merge =
-            "'kcbackup merge \(shellWord(isOldInUse ? newPath : oldPath)) \(OptionName.into.spelling) "
+            "'kcbackup import \(shellWord(isOldInUse ? newPath : oldPath)) \(OptionName.into.spelling) "
             + "\(shellWord("secret-service:" + label))' adds what the other one has; move that one away then"
         warnings.append(
             lines(["\(title), of which the \(isOldInUse ? "first" : "second") is in use:"] + files + [compare, merge]))

@@ -88,9 +88,9 @@ extension Session {
 
     /// Returns the catalogue of a backup folder; nil if nothing was ever backed up there.
     ///
-    /// - Throws: `CatalogueFailure`, and the errors of `LocalDevice.key`.
+    /// - Throws: as `catalogueIfAny`.
     func catalogue(of path: String) throws -> Catalogue? {
         subjects.path = path
-        return try CatalogueFile(of: world.resolve(path), in: world.catalogues, device: LocalDevice(world).key()).load()
+        return try catalogueIfAny(of: path)
     }
 }
