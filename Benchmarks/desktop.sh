@@ -57,5 +57,5 @@ measure() {
 }
 echo "$2 items in $3 collections"
 measure 'libsecret alone' ./desktop count
-measure 'kcbackup create' "$KCBACKUP" create --keychain secret-service: --unencrypted -o all.kcb
+measure 'kcbackup create' "$KCBACKUP" create --keychain secret-service: --unencrypted all.kcb
 "$KCBACKUP" inspect all.kcb --json | grep -o '"counts":{[^}]*}'

@@ -35,7 +35,7 @@ for n in $few $many; do
     ./kcbackup keychain create source.$n --no-passcode -q
     ./kcbackup keychain create target.$n --no-passcode -q
     ./kcbackup import items.$n --into source.$n -q
-    ./kcbackup create --keychain source.$n -r "$recipient" -o $n.kcb -q
+    ./kcbackup create --keychain source.$n -r "$recipient" $n.kcb -q
 done 2>messages || { cat messages >&2; exit 1; }
 
 # With a random seed, more keys of a dictionary collide in one run than in another.
@@ -44,7 +44,7 @@ count() { # count N VERB ARGUMENT...
     valgrind --tool=callgrind --callgrind-out-file="calls.$2.$1" ./kcbackup "${@:2}" >output 2>messages || { cat messages >&2; exit 1; }
 }
 for n in $few $many; do
-    count $n create --keychain source.$n -r "$recipient" -o counted.$n.kcb
+    count $n create --keychain source.$n -r "$recipient" counted.$n.kcb
     count $n inspect $n.kcb -i identity
     count $n restore $n.kcb -i identity --keychain target.$n
     count $n verify $n.kcb -i identity

@@ -22,7 +22,7 @@ printf '{"class":"genp","attributes":{"svce":"bound-%d","pdmn":"aku"},"secret":"
 "$kcbackup" keychain create --no-passcode 2>/dev/null
 "$kcbackup" import items.jsonl 2>/dev/null
 "$kcbackup" recovery make -o kit.txt 2>/dev/null >&2
-"$kcbackup" create -r "$(sed -n 's/^  public key   //p' kit.txt)" -o elsewhere.kcb 2>/dev/null
+"$kcbackup" create -r "$(sed -n 's/^  public key   //p' kit.txt)" elsewhere.kcb 2>/dev/null
 mapfile -t lines < <(sed -n 's/^  [1-4]   \([A-Z0-9 ]*\)$/\1/p' kit.txt)
 rm -r laptop items.jsonl kit.txt
 

@@ -44,7 +44,7 @@ measure() {
 
 echo "$count $items items; load average $(cut -d ' ' -f 1-3 /proc/loadavg)"
 measure "import" import lines.jsonl
-measure "create" create -r "$recipient" -o archive.kcb
+measure "create" create -r "$recipient" archive.kcb
 measure "verify" verify archive.kcb -i key
 measure "inspect" inspect archive.kcb -i key
 measure "inspect --json" inspect archive.kcb -i key --json

@@ -48,7 +48,7 @@ measure() {
 echo "$count lines; load average $(cut -d ' ' -f 1-3 /proc/loadavg)"
 measure "import" import lines.jsonl
 measure "import again" import lines.jsonl
-measure "create" create -r "$recipient" -o archive.kcb
+measure "create" create -r "$recipient" archive.kcb
 measure "verify" verify archive.kcb -i key
 measure "restore" restore archive.kcb -i key --keychain other
 measure "restore again" restore archive.kcb -i key --keychain other

@@ -90,6 +90,6 @@ compare 'device show' device show
 compare 'keychain list' keychain list
 compare 'item list' item list
 compare 'item find --reveal' item find --service service-7 --reveal
-compare 'create -r' create -r "$recipient" -o archive.kcb
-compare 'create --unencrypted' create --unencrypted -o archive.kcb
+compare 'create -r' create -r "$recipient" archive.kcb
+compare 'create --unencrypted' create --unencrypted archive.kcb
 compare 'item find --reveal --passcode' item find --service service-7 --reveal --keychain guarded --passcode file:passcode

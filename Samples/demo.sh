@@ -45,9 +45,9 @@ run kcbackup keychain info
 run kcbackup device show
 
 say 'An encrypted backup: the passphrase opens it anywhere.'
-run kcbackup create -o encrypted.kcb --passphrase file:passphrase --passcode file:passcode
+run kcbackup create encrypted.kcb --passphrase file:passphrase --passcode file:passcode
 say 'An unencrypted one: this device alone can restore it. It needs no passcode, so cron can make it.'
-run kcbackup create -o unencrypted.kcb --unencrypted
+run kcbackup create unencrypted.kcb --unencrypted
 
 say 'What they hold: never a secret.'
 run kcbackup inspect encrypted.kcb --passphrase file:passphrase
@@ -64,7 +64,7 @@ run kcbackup restore encrypted.kcb --keychain restored --passphrase file:passphr
 say 'The unencrypted backup brings its keybag, so into a new keychain it needs no passcode either.'
 run kcbackup restore unencrypted.kcb --keychain returned
 say 'Backing that keychain up again reads each of its secrets, with the passcode of the first one.'
-run kcbackup create -o again.kcb --keychain returned --passphrase file:passphrase --passcode file:passcode
+run kcbackup create again.kcb --keychain returned --passphrase file:passphrase --passcode file:passcode
 
 device=new-laptop
 say 'On another device: everything but the ThisDeviceOnly items, which are listed.'

@@ -52,7 +52,7 @@ class Machine:
         self.recipient = re.search("age1\\w+", (self.home / "key").read_text())[0]
         for number in range(4):
             (self.home / str(number)).mkdir()
-            self.expect(OK, "create", "-r", self.recipient, "-o", f"{number}/a.kcb")
+            self.expect(OK, "create", "-r", self.recipient, f"{number}/a.kcb")
 
     def use(self, rclone, definitions):
         """Makes `rclone` the one that is found, with these remotes."""

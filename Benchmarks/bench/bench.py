@@ -170,8 +170,8 @@ class Bench:
             self.add(f"kcbackup {name}", [self.kcbackup, *words], **options)
 
         login = ["--keychain", "login"]
-        verb("create", "create", *login, "-r", self.recipient, "-o", archive, prepare=removing(archive), output=archive)
-        verb("create --unencrypted", "create", *login, "--unencrypted", "-o", unencrypted, prepare=removing(unencrypted),
+        verb("create", "create", *login, "-r", self.recipient, archive, prepare=removing(archive), output=archive)
+        verb("create --unencrypted", "create", *login, "--unencrypted", unencrypted, prepare=removing(unencrypted),
              output=unencrypted)
         verb("create --if-changed", "create", *login, "-r", self.recipient, "--to", self.folder / "series",
              "--if-changed")

@@ -17,7 +17,7 @@ struct PairTests {
     /// Commands that change files, as `pairs.sh` names them.
     private static let commands = [
         "create", "create-to", "prune", "prune-undo", "run", "rekey", "rebuild", "verify", "restore", "restore-new",
-        "import", "merge", "item-add", "item-update", "item-delete", "undo", "set-passcode", "keychain-create",
+        "import", "item-add", "item-update", "item-delete", "undo", "set-passcode", "keychain-create",
         "keychain-delete", "keychain-default", "trust", "schedule-add", "protect",
     ]
 

@@ -33,7 +33,6 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case itemAdd = "item-add"
     case itemUpdate = "item-update"
     case itemDelete = "item-delete"
-    case merge
     case restoreHome = "restore-home"
     case scheduleAdd = "schedule-add"
     case trust

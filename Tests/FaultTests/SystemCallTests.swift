@@ -41,7 +41,7 @@ struct SystemCallTests {
     @Test("An archive is synced before it gets its name, and its folder is synced afterwards")
     func archiveIsDurable() throws {
         let calls = ["-e", "trace=fsync,linkat,link,rename,renameat,renameat2"]
-        let traced = try strace(calls, "kcbackup", ["create", "-o", "x.kcb", "-r", recipient()])
+        let traced = try strace(calls, "kcbackup", ["create", "x.kcb", "-r", recipient()])
         #expect(traced.status == 0)
         let naming = try #require(traced.trace.firstIndex { $0.contains("\"x.kcb\"") }, "\(traced.trace)")
         let isDone = { (line: String) in line.contains("fsync(") && line.hasSuffix("= 0") }
@@ -52,7 +52,7 @@ struct SystemCallTests {
 
     @Test("An archive whose folder cannot be synced is not reported as created")
     func folderThatIsNotDurable() throws {
-        let arguments = try ["create", "-o", "x.kcb", "-r", recipient()]
+        let arguments = try ["create", "x.kcb", "-r", recipient()]
         let traced = try strace(["-e", "trace=fsync"], "kcbackup", arguments)
         let syncs = traced.trace.filter { $0.contains("fsync(") }
         let number = try #require(syncs.firstIndex { $0.contains("<\(folder.path)>") }, "\(syncs)") + 1

@@ -16,7 +16,7 @@ kc() { timeout -k 5 100 "$program" "$@" < /dev/null; }
 
 command() {
   case $1 in
-    create) kc create --unencrypted -o one.kcb -q ;;
+    create) kc create --unencrypted one.kcb -q ;;
     create-to) kc create --unencrypted --to backups -q ;;
     prune) kc prune backups --keep-last 1 -q ;;
     prune-undo) kc prune trashed --undo -q ;;
@@ -27,7 +27,6 @@ command() {
     restore) kc restore old.kcb -i key.txt --on-conflict overwrite -q ;;
     restore-new) kc restore old.kcb -i key.txt --keychain fresh -q ;;
     import) kc import more.jsonl -q ;;
-    merge) kc merge logins.csv --into login -q ;;
     item-add) kc item add --service added --secret file:new -q ;;
     item-update) kc item update --service changed --secret file:new -q ;;
     item-delete) kc item delete --service changed --yes -q ;;
@@ -52,7 +51,7 @@ base() {
   printf '%s\n' name,url,username,password,note a,https://a.example,ada,one, > logins.csv
   printf 'orbit lantern velvet\n' > new
   kc import first.jsonl -q
-  kc create -o old.kcb -r "$(grep -o 'age1[0-9a-z]*' key.txt)" -q
+  kc create old.kcb -r "$(grep -o 'age1[0-9a-z]*' key.txt)" -q
   kc keychain create second --no-passcode -q
   kc import --keychain second more.jsonl -q
   local folder

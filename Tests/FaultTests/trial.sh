@@ -64,8 +64,8 @@ device() {
 
 command() {
   case $scenario in
-    create-encrypted) set -- create -o x.kcb -r "$(cat recipient)" ;;
-    create-unencrypted) set -- create --unencrypted -o x.kcb ;;
+    create-encrypted) set -- create x.kcb -r "$(cat recipient)" ;;
+    create-unencrypted) set -- create --unencrypted x.kcb ;;
     create-to) set -- create --unencrypted --to backups ;;
     prune) set -- prune backups --keep-last 1 ;;
     prune-undo) set -- prune backups --undo ;;
@@ -85,7 +85,6 @@ command() {
     item-add) set -- item add --service added --secret file:new ;;
     item-update) set -- item update --service changed --secret file:new ;;
     item-delete) set -- item delete --service archived --yes ;;
-    merge) set -- merge logins.csv --into login ;;
     restore-home) set -- restore --home homes --yes ;;
     schedule-add) set -- schedule add nightly --unencrypted --to backups ;;
     trust) set -- device trust KC-ABCD-EFGH-IJKL-MNOP-QRST laptop ;;
@@ -126,7 +125,7 @@ probe() {
     drill) kc list backups --columns state,items,drilled 2>&1 | sed -E 's/[0-9]{4}-[0-9-]+/drilled/' ;;
     escrow)
       kc keychain info coded --json 2> /dev/null | grep -q '"escrow":' && echo "with escrow" || echo "no escrow"
-      [ ! -e escrow ] || kc create --keychain coded --escrow escrow -r "$(cat recipient)" -o probe.kcb -q 2>&1
+      [ ! -e escrow ] || kc create --keychain coded --escrow escrow -r "$(cat recipient)" probe.kcb -q 2>&1
       rm -f probe.kcb ;;
     create-*) archive x.kcb; keychain login ;;
     restore-new) keychain fresh; keychain login ;;
@@ -157,7 +156,7 @@ probe() {
       cat .netrc
       keychain login | sed -E 's/"(id|uuid)":"[^"]*"//g' ;;
     # The UUID of a new item is random.
-    item-add | merge) keychain login | sed -E 's/"(id|uuid)":"[^"]*"//g' ;;
+    item-add) keychain login | sed -E 's/"(id|uuid)":"[^"]*"//g' ;;
     schedule-add) kc schedule list 2>&1 ;;
     trust) kc device list 2>&1 ;;
     keychain-default) kc keychain default 2>&1 ;;
@@ -171,7 +170,7 @@ probe() {
 # Runs that change something in every folder: after them, nothing of an earlier run may be left.
 settle() {
   case $scenario in create-to | prune | prune-undo | run | drill) kc prune backups --keep-last 9 ;; esac &&
-  kc keychain create settle --no-passcode -q && kc create --unencrypted --keychain settle -o settle.kcb -q
+  kc keychain create settle --no-passcode -q && kc create --unencrypted --keychain settle settle.kcb -q
 } > /dev/null 2>&1
 
 # How many archives a job has made depends on how often it ran.
@@ -193,8 +192,8 @@ base() {
   grep -o 'age1[0-9a-z]*' key.txt > recipient
   { line 1 changed older; line 2 archived two; } > first.jsonl
   kc import first.jsonl -q 2> /dev/null
-  kc create -o old.kcb -r "$(cat recipient)" -q
-  kc create --unencrypted -o here.kcb -q
+  kc create old.kcb -r "$(cat recipient)" -q
+  kc create --unencrypted here.kcb -q
   line 3 kept three > kept.jsonl
   { line 4 imported four; line 5 imported-too five; } > more.jsonl
   printf '%s\n' name,url,username,password,note a,https://a.example,ada,one, b,https://b.example,ada,two, > logins.csv

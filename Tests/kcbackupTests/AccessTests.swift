@@ -72,8 +72,8 @@ struct AccessTests {
     @Test("A backup asks, a restore keeps the condition, and a keychain without a passcode does not take the item")
     func backup() throws {
         try home.write("phrase", "a phrase for the archive\n")
-        #expect(home.run("create -o a.kcb --passphrase file:phrase").status == .locked)
-        let (created, _) = asking("create -o a.kcb --passphrase file:phrase")
+        #expect(home.run("create a.kcb --passphrase file:phrase").status == .locked)
+        let (created, _) = asking("create a.kcb --passphrase file:phrase")
         #expect(created.status == .ok, "\(created.messages)")
         #expect(home.run("verify a.kcb --passphrase file:phrase --drill").status == .ok)
         let restored = home.run("restore a.kcb --keychain new --passcode file:other --passphrase file:phrase")
@@ -96,7 +96,7 @@ struct AccessTests {
 
     @Test("An unencrypted archive carries it as it is stored, and restores it without a question")
     func unencrypted() {
-        #expect(home.run("create -o a.kcb --unencrypted").status == .ok)
+        #expect(home.run("create a.kcb --unencrypted").status == .ok)
         #expect(home.run("item delete --service bank --yes").status == .ok)
         let restored = home.run("restore a.kcb")
         #expect(restored.status == .ok, "\(restored.messages)")
@@ -116,7 +116,7 @@ struct AccessTests {
         try home.write("phrase", "a phrase for the archive\n")
         #expect(home.run("keychain escrow enable -o key --passcode file:passcode").status == .ok)
         #expect(home.run("keychain lock").status == .ok)
-        let created = home.run("create -o a.kcb --passphrase file:phrase --escrow key")
+        let created = home.run("create a.kcb --passphrase file:phrase --escrow key")
         #expect(created.status == .ok, "\(created.messages)")
         let restored = home.run("restore a.kcb --keychain new --passcode file:other --passphrase file:phrase")
         #expect(restored.status == .ok)
@@ -147,7 +147,7 @@ struct AccessTests {
     @Test("A keychain without a passcode loses nothing for an item that it cannot take")
     func replaceWithoutPasscode() throws {
         try home.write("phrase", "a phrase for the archive\n")
-        #expect(home.run("create -o a.kcb --passphrase file:phrase --passcode file:passcode").status == .ok)
+        #expect(home.run("create a.kcb --passphrase file:phrase --passcode file:passcode").status == .ok)
         #expect(home.run("keychain create --keychain open --no-passcode").status == .ok)
         #expect(home.run("item add --keychain open --service bank --secret file:plain").status == .ok)
         let replacing = "restore a.kcb --keychain open --passphrase file:phrase --replace --yes"
@@ -160,7 +160,7 @@ struct AccessTests {
     @Test("A restore that takes the condition away says so")
     func lifted() {
         #expect(home.run("item update --service bank --remove access --passcode file:passcode").status == .ok)
-        #expect(home.run("create -o a.kcb --unencrypted").status == .ok)
+        #expect(home.run("create a.kcb --unencrypted").status == .ok)
         #expect(home.run("item update --service bank --set access=user-presence").status == .ok)
         let restored = home.run("restore a.kcb --on-conflict overwrite")
         #expect(restored.status == .ok, "\(restored.messages)")
@@ -185,7 +185,7 @@ struct AccessTests {
             #expect(asking("item find --service card --reveal").0.text == "first")
         }
         #expect(home.run("item delete --service card --yes").status == .ok)
-        #expect(home.run("create -o a.kcb --passphrase file:phrase --passcode file:passcode").status == .ok)
+        #expect(home.run("create a.kcb --passphrase file:phrase --passcode file:passcode").status == .ok)
         let dry = home.run("restore a.kcb --passphrase file:phrase --dry-run")
         #expect(dry.status == .ok, "\(dry.messages)")
         let again = home.run("restore a.kcb --passphrase file:phrase --json")

@@ -39,7 +39,7 @@ struct AppKeyringTests {
             #"""
             keyring
             app
-            $KCBACKUP create --keychain home: -r "$key" -o early.kcb -v 2>&1 | grep -o 'which lists.*' | sed 's/ [0-9]* items* / N /' || true
+            $KCBACKUP create --keychain home: -r "$key" early.kcb -v 2>&1 | grep -o 'which lists.*' | sed 's/ [0-9]* items* / N /' || true
             $KCBACKUP doctor 2>&1 | grep -c 'opens only' || true
             again
             $KCBACKUP inspect $rings/default.keyring --json 2>/dev/null | jq -r '.items[].attributes.labl'
@@ -47,7 +47,7 @@ struct AppKeyringTests {
             $KCBACKUP keychain create --no-passcode 2>/dev/null
             $KCBACKUP import $rings/default.keyring 2>/dev/null
             $KCBACKUP item find --keychain login cookie --reveal; echo
-            $KCBACKUP create --keychain home: -r "$key" -o home.kcb -v 2>&1 | grep '2 items' | shown
+            $KCBACKUP create --keychain home: -r "$key" home.kcb -v 2>&1 | grep '2 items' | shown
             $KCBACKUP doctor 2>&1 | grep -c 'opens only' || true
             """#)
         #expect(
@@ -73,14 +73,14 @@ struct AppKeyringTests {
             cp -r .local/share/keyrings old
             end -TERM
             # In a session without a keyring; then with a new one, as after a lost login keyring; then with another secret.
-            $KCBACKUP create --keychain home: -r "$key" -o home.kcb -v 2>&1 | grep '2 items' | shown
+            $KCBACKUP create --keychain home: -r "$key" home.kcb -v 2>&1 | grep '2 items' | shown
             $KCBACKUP inspect $rings/default.keyring 2>&1 | shown || true
             $KCBACKUP inspect $rings/default.keyring --key-file old/login.keyring --password file:pw 2>&1 | grep -c token
             rm -r .local/share/keyrings
             keyring
             $KCBACKUP doctor 2>&1 | grep -o '2 items, opens only.*it has [a-z ]*' | shown || true
             $DESKTOP add login other wrong app_id $app
-            $KCBACKUP create --keychain home: -r "$key" -o again.kcb -v 2>&1 | grep -o 'it has [a-z ]*'
+            $KCBACKUP create --keychain home: -r "$key" again.kcb -v 2>&1 | grep -o 'it has [a-z ]*'
             status=0; $KCBACKUP inspect $rings/default.keyring 2>/dev/null || status=$?; echo $status
             $KCBACKUP inspect again.kcb -i key.txt --json 2>/dev/null | jq -r '.items[].attributes.acct' | shown
             """#)

@@ -62,7 +62,7 @@ struct BoundItemTests {
 
     @Test("An archive of such a file does not hold these items either")
     func archived() throws {
-        let outcome = home.run("create --keychain file:login.keyring -o a.kcb --passphrase file:passphrase")
+        let outcome = home.run("create --keychain file:login.keyring a.kcb --passphrase file:passphrase")
         #expect(outcome.status == .ok)
         for line in Self.lines { #expect(outcome.messages.contains(line)) }
         let text = home.run("inspect a.kcb --passphrase file:passphrase --json").text

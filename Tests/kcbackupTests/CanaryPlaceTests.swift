@@ -15,7 +15,7 @@ struct CanaryPlaceTests {
             keyring
             $KCBACKUP keychain create --no-passcode -q 2>/dev/null
             $KCBACKUP import logins.csv -q 2>/dev/null
-            $KCBACKUP create -r "$key" -o a.kcb -q
+            $KCBACKUP create -r "$key" a.kcb -q
             say() {
               gdbus call --session -d org.freedesktop.DBus -o / -m org.freedesktop.DBus.NameHasOwner "$1" >/dev/null
             }
@@ -35,7 +35,7 @@ struct CanaryPlaceTests {
             $KCBACKUP item find --keychain secret-service: --server a7.example --reveal >revealed
             $KCBACKUP item add --keychain secret-service: --service z --secret file:new -q
             $KCBACKUP item update --keychain secret-service: --service z --secret file:old -q
-            $KCBACKUP create --keychain secret-service: -r "$key" -o b.kcb -q
+            $KCBACKUP create --keychain secret-service: -r "$key" b.kcb -q
             $KCBACKUP export --keychain secret-service: --to csv --plaintext -o out.csv -q 2>/dev/null
             $KCBACKUP item delete --keychain secret-service: --service z --yes -q
             $KCBACKUP undo --keychain secret-service: --yes -q
@@ -67,7 +67,7 @@ struct CanaryPlaceTests {
               /usr/bin/python3 '\(hostile)' $words & other=$!
               gdbus wait --session --timeout 60 org.freedesktop.secrets
               status=0
-              $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>messages || status=$?
+              $KCBACKUP create --keychain secret-service: --unencrypted a.kcb 2>messages || status=$?
               echo "$status $(head -1 messages)"
               grep -c GetSecrets calls || true
               kill $other

@@ -11,7 +11,7 @@ struct ClockTests {
     private static let commands = [
         "item add --service SERVICE --secret file:new", "item update --service a --secret file:new",
         "create --to b --unencrypted", "create --to b --unencrypted", "prune b --keep-last 2", "verify b",
-        "restore --undo --yes", "undo --yes", "import items.jsonl --on-conflict overwrite", "list b", "status",
+        "undo --yes", "import items.jsonl --on-conflict overwrite", "list b", "status",
         "item list",
     ]
 

@@ -44,7 +44,7 @@ struct CommandArgumentsTests {
             ("item list -Tr0ub4dor", .unknownLetters(beginning: "-T")),
             ("item list -qX", .unknownLetters(beginning: "-q")),
             ("item list ---x", .unknownLetters(beginning: "---")), ("item list --json=x", .takesNoValue("--json")),
-            ("create -o", .noValue("-o", value: "file")), ("create -qo --json", .noValue("-o", value: "file")),
+            ("keygen -o", .noValue("-o", value: "file")), ("keygen -qo --json", .noValue("-o", value: "file")),
             (
                 "item list --class x",
                 .wrongValue(of: "--class", form: "one of generic, internet, certificate, key, genp, inet, cert, keys")

@@ -61,7 +61,7 @@ struct CompletionTests {
         ("kcbackup undo --keychain ho", "kcbackup undo --keychain home:"),
         ("kcbackup restore laptop.kcb --keychain ho", "kcbackup restore laptop.kcb --keychain home:"),
         ("kcbackup diff laptop.kcb --keychain ho", "kcbackup diff laptop.kcb --keychain home:"),
-        ("kcbackup merge pass.txt --into se", "kcbackup merge pass.txt --into secret-service:"),
+        ("kcbackup import pass.txt --into se", "kcbackup import pass.txt --into secret-service:"),
         ("kcbackup keychain default se", "kcbackup keychain default secret-service:"),
         ("kcbackup inspect lap", "kcbackup inspect laptop.kcb"),
         (

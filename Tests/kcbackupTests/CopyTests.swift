@@ -20,8 +20,8 @@ struct CopyTests {
         ] { #expect(home.run(line).status == .ok) }
         let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
         let recipient = String(try #require(key.firstMatch(of: /age1\w+/)).0)
-        #expect(home.run(["create", "-r", recipient, "-o", "a.kcb"]).status == .ok)
-        #expect(home.run(["create", "--unencrypted", "-o", "open.kcb"]).status == .ok)
+        #expect(home.run(["create", "-r", recipient, "a.kcb"]).status == .ok)
+        #expect(home.run(["create", "--unencrypted", "open.kcb"]).status == .ok)
         for _ in 0..<2 { #expect(home.run(["create", "-r", recipient, "--to", "backups"]).status == .ok) }
     }
 
@@ -222,7 +222,7 @@ struct CopyTests {
             #expect(run("create \(options) --to nas:z").status == status, "\(options)")
         }
         #expect(run("create --unencrypted --metadata-readable --to nas:z").status == .ok)
-        #expect(run("create -r \(recipient) --metadata-readable -o b.kcb").status == .usage)
+        #expect(run("create -r \(recipient) --metadata-readable b.kcb").status == .usage)
         #expect(run("create -r \(recipient) --to far:z").status == .notFound)
     }
 

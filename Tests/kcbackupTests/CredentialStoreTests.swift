@@ -13,7 +13,7 @@ struct CredentialStoreTests {
         try home.write("pass", "correct horse\n")
         try home.write("root/etc/credstore/db", "plain")
         try home.write("root/etc/credstore.encrypted/web", "Whxqht+dQJax1aZeCGLxmiAAAAAB")
-        #expect(home.run("create --keychain systemd-creds: -o c.kcb --passphrase file:pass").status == .ok)
+        #expect(home.run("create --keychain systemd-creds: c.kcb --passphrase file:pass").status == .ok)
     }
 
     private func restore(_ options: String = "", on home: TestHome? = nil) -> TestHome.Outcome {
@@ -69,7 +69,7 @@ struct CredentialStoreTests {
         #expect(outcome.status == .incomplete)
         #expect(!FileManager.default.fileExists(atPath: home.home + "/etc"))
         try home.write("../home/.netrc", "machine a")
-        #expect(home.run("create --keychain home: -o h.kcb --passphrase file:pass").status == .ok)
+        #expect(home.run("create --keychain home: h.kcb --passphrase file:pass").status == .ok)
         let back = home.run("restore h.kcb --keychain systemd-creds: --passphrase file:pass")
         #expect(back.status == .incomplete)
         #expect(!FileManager.default.fileExists(atPath: home.path("root/.netrc")))

@@ -16,7 +16,7 @@ struct DamagedArchiveTests {
         for line in ["keychain create --no-passcode", "keygen -o key"] { #expect(home.run(line).status == .ok) }
         let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
         let recipient = try #require(key.firstMatch(of: /age1\w+/)).0
-        for name in ["a", "b"] { #expect(home.run("create -r \(recipient) -o \(name).kcb").status == .ok) }
+        for name in ["a", "b"] { #expect(home.run("create -r \(recipient) \(name).kcb").status == .ok) }
         // The file still begins like an archive: the first block is that of the container.
         var bytes = try home.folder.read("work/a.kcb")
         bytes[514] ^= 1
@@ -30,7 +30,7 @@ struct DamagedArchiveTests {
         "An empty file is empty, and not a file of items without items",
         arguments: [
             "verify a.kcb", "inspect a.kcb", "restore a.kcb", "diff a.kcb b.kcb",
-            "export --archive a.kcb --to csv --plaintext -o out", "create --keychain file:a.kcb -i key -o out",
+            "export --archive a.kcb --to csv --plaintext -o out", "create --keychain file:a.kcb -i key out",
             "item list --keychain file:a.kcb",
         ],
         ["", " \n"])
@@ -39,7 +39,7 @@ struct DamagedArchiveTests {
         for line in ["keychain create --no-passcode", "keygen -o key"] { #expect(home.run(line).status == .ok) }
         let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
         let recipient = try #require(key.firstMatch(of: /age1\w+/)).0
-        #expect(home.run("create -r \(recipient) -o b.kcb").status == .ok)
+        #expect(home.run("create -r \(recipient) b.kcb").status == .ok)
         try home.write("a.kcb", text)
         let outcome = home.run(line.replacing("-i key", with: "-r \(recipient)"))
         #expect(outcome.status == .damaged)

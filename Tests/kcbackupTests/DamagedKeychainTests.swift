@@ -85,7 +85,7 @@ struct DamagedKeychainTests {
         let bob = home.run("item find --service bob --reveal --passcode file:code")
         #expect(bob.text == "secret of bob")
         #expect(home.run("item find --service ann --reveal --passcode file:code").status == .damaged)
-        let create = home.run("create --unencrypted -o a.kcb --passcode file:code")
+        let create = home.run("create --unencrypted a.kcb --passcode file:code")
         #expect(create.status == .incomplete)
         #expect(create.messages.contains("generic password 'ann'"))
     }
@@ -125,7 +125,7 @@ struct DamagedKeychainTests {
     @Test(
         "A passcode for a keychain that has none is not read, and only --verbose says so",
         arguments: [
-            "item list", "item find --service ann", "item find --service ann --reveal", "create --unencrypted -o a.kcb",
+            "item list", "item find --service ann", "item find --service ann --reveal", "create --unencrypted a.kcb",
             "keychain unlock", "item update --service ann --set labl=x",
         ])
     func uselessPasscode(words: String) {

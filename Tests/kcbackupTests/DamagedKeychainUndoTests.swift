@@ -17,7 +17,7 @@ struct DamagedKeychainUndoTests {
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n")
         for line in [
             "keychain create --passcode file:passcode", "import items.jsonl --no-undo --passcode file:passcode",
-            "create -o a.kcb --unencrypted",
+            "create a.kcb --unencrypted",
             "item update --service Bank --set icmt=kept --no-undo --passcode file:passcode",
             "restore a.kcb --on-conflict overwrite --passcode file:passcode",
         ] {
@@ -44,27 +44,27 @@ struct DamagedKeychainUndoTests {
         try damage()
         let damaged = try home.folder.read(file)
         #expect(home.run("item list").status == .damaged)
-        let listed = home.run("restore --list-undo --json")
+        let listed = home.run("undo --list --json")
         #expect(listed.status == .ok && listed.text.contains(#""items":1"#), "\(listed.messages)")
-        #expect(home.run("restore --undo").status == .refused)
-        #expect(home.run("restore --undo --dry-run").text.contains("(now it does not open)"))
-        let no = home.run(["restore", "--undo"], terminal: ScriptedTerminal(answers: ["n"]))
+        #expect(home.run("undo").status == .refused)
+        #expect(home.run("undo --dry-run").text.contains("(now it does not open)"))
+        let no = home.run(["undo"], terminal: ScriptedTerminal(answers: ["n"]))
         #expect(no.status == .refused)
         #expect(try home.folder.read(file) == damaged && names(".damaged-").isEmpty)
-        let outcome = home.run(["restore", "--undo"], terminal: ScriptedTerminal(answers: ["y"]))
+        let outcome = home.run(["undo"], terminal: ScriptedTerminal(answers: ["y"]))
         #expect(outcome.status == .ok, "\(outcome.messages)")
         try expectBroughtBack()
         let old = try #require(try names(".damaged-").first)
         #expect(try home.folder.read(old) == damaged)
         #expect(home.run("keychain list --json").text.components(separatedBy: "\"name\"").count == 2)
-        #expect(home.run("restore --undo --yes").status == .notFound)
+        #expect(home.run("undo --yes").status == .notFound)
     }
 
     @Test("A missing file is restored too, and a journal left beside it is not used for the new file")
     func missingFile() throws {
         try FileManager.default.removeItem(atPath: home.folder.path(file))
         try home.folder.write(file + "-journal", Array("not of this file".utf8), mode: 0o600)
-        let outcome = home.run("restore --undo --yes --json")
+        let outcome = home.run("undo --yes --json")
         #expect(outcome.status == .ok, "\(outcome.messages)")
         #expect(outcome.text.contains(#""items":1"#) && !outcome.text.contains("oldFile"), "\(outcome.text)")
         try expectBroughtBack()
@@ -149,7 +149,7 @@ struct DamagedKeychainUndoTests {
         var bytes = try home.folder.read(state)
         bytes[bytes.count - 1] ^= 1
         try home.folder.write(state, bytes, mode: 0o600)
-        #expect(home.run("restore --undo --yes").status == .damaged)
+        #expect(home.run("undo --yes").status == .damaged)
         #expect(try home.folder.read(file) == damaged && names(".damaged-").isEmpty)
     }
 
@@ -206,9 +206,9 @@ struct DamagedKeychainUndoTests {
     @Test("Undo of a keychain without states reports what is wrong with the keychain")
     func noState() throws {
         #expect(home.run("keychain delete login --confirm login").status == .ok)
-        #expect(home.run("restore --undo --yes").status == .notFound)
+        #expect(home.run("undo --yes").status == .notFound)
         try home.write("other.keychain", "no keychain\n")
-        #expect(home.run("restore --undo --yes --keychain ./other.keychain").status == .damaged)
+        #expect(home.run("undo --yes --keychain ./other.keychain").status == .damaged)
         #expect(try home.folder.read("work/other.keychain") == Array("no keychain\n".utf8))
     }
 

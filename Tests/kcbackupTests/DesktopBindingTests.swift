@@ -15,7 +15,7 @@ struct DesktopBindingTests {
         done >items.jsonl
         chmod 600 items.jsonl
         $KCBACKUP import items.jsonl --passcode file:pw
-        $KCBACKUP create -r "$key" -o own.kcb --passcode file:pw 2>/dev/null
+        $KCBACKUP create -r "$key" own.kcb --passcode file:pw 2>/dev/null
 
         """
 
@@ -33,7 +33,7 @@ struct DesktopBindingTests {
                 $KCBACKUP restore own.kcb -i key.txt --keychain secret-service: --give-up-device-binding --json \
                   | jq -c '[.plan.create, .plan["stay-behind"]]'
                 # The mark stays, so that backups of the keyring bind them again.
-                $KCBACKUP create --keychain secret-service: -r "$key" -o desk.kcb --json 2>/dev/null \
+                $KCBACKUP create --keychain secret-service: -r "$key" desk.kcb --json 2>/dev/null \
                   | jq .boundToThisDevice
                 """)
         #expect(
@@ -60,13 +60,13 @@ struct DesktopBindingTests {
             keyring
             $DESKTOP add login mail old a 1
             $KCBACKUP item update --keychain secret-service: --label mail --set accessible=aku -v 2>&1 | grep mark
-            $KCBACKUP create --keychain secret-service: -r "$key" -o desk.kcb 2>/dev/null
+            $KCBACKUP create --keychain secret-service: -r "$key" desk.kcb 2>/dev/null
             delete login/1
             $KCBACKUP restore desk.kcb -i key.txt --json | jq -c '[.plan.create, .plan["stay-behind"]]'
             $KCBACKUP keychain create --no-passcode 2>/dev/null
             # Through a keychain it is an item of that keychain.
             $KCBACKUP restore desk.kcb -i key.txt --keychain login --json | jq -c '[.plan.create, .plan["stay-behind"]]'
-            $KCBACKUP create --keychain login -r "$key" -o own.kcb 2>/dev/null
+            $KCBACKUP create --keychain login -r "$key" own.kcb 2>/dev/null
             delete login/2
             $KCBACKUP restore own.kcb -i key.txt --keychain secret-service: --json 2>/dev/null \
               | jq -c '[.plan.create, .plan["stay-behind"]]'

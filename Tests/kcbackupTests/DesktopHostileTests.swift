@@ -46,7 +46,7 @@ struct DesktopHostileTests {
             hostile bus="$HOME/stuck"
             called listening
             export DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/stuck
-            attended $KCBACKUP create --unencrypted -o a.kcb
+            attended $KCBACKUP create --unencrypted a.kcb
             for signal in INT TERM; do
               rm calls
               status=0
@@ -77,7 +77,7 @@ struct DesktopHostileTests {
             for signal in INT TERM; do
               rm -f calls
               status=0
-              $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>messages & reader=$!
+              $KCBACKUP create --keychain secret-service: --unencrypted a.kcb 2>messages & reader=$!
               called \(method)
               kill -$signal $reader
               wait $reader || status=$?
@@ -98,7 +98,7 @@ struct DesktopHostileTests {
         let text = try shell.run(
             """
             service
-            $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
+            $KCBACKUP create --keychain secret-service: --unencrypted a.kcb 2>/dev/null
             done_with
             service items=none CreateItem=never
             status=0
@@ -124,15 +124,15 @@ struct DesktopHostileTests {
             for method in OpenSession GetAll ReadAlias GetSecrets; do
               for answer in empty number text; do
                 service $method=$answer
-                try $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb
+                try $KCBACKUP create --keychain secret-service: --unencrypted a.kcb
                 done_with
               done
             done
             service locked=yes Unlock=text
-            attended $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb --unlock
+            attended $KCBACKUP create --keychain secret-service: --unencrypted a.kcb --unlock
             done_with
             service locked=yes Unlock=empty
-            attended $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb --unlock
+            attended $KCBACKUP create --keychain secret-service: --unencrypted a.kcb --unlock
             done_with
             [ ! -e a.kcb ]
             """)
@@ -156,7 +156,7 @@ struct DesktopHostileTests {
               "GetAll@/org/freedesktop/secrets/collection/c=gone"
             do
               service $answers
-              try $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb
+              try $KCBACKUP create --keychain secret-service: --unencrypted a.kcb
               $KCBACKUP inspect a.kcb --json | jq -c '[.contents.complete, (.items | length)]'
               rm a.kcb
               try bash -c "$KCBACKUP item list --keychain secret-service: 2>&1 >/dev/null"
@@ -191,7 +191,7 @@ struct DesktopHostileTests {
         let text = try shell.run(
             """
             service attribute=gkr:compat:hashed:x
-            try $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb
+            try $KCBACKUP create --keychain secret-service: --unencrypted a.kcb
             $KCBACKUP inspect a.kcb --json | jq -c '[.contents.complete, (.items | map(.attributes.labl))]'
             try bash -c "$KCBACKUP item list --keychain secret-service: 2>&1 >/dev/null"
             try bash -c "$KCBACKUP item find --keychain secret-service: --label 'Item 1' 2>&1 >/dev/null"
@@ -229,7 +229,7 @@ struct DesktopHostileTests {
         let text = try shell.run(
             """
             service
-            $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
+            $KCBACKUP create --keychain secret-service: --unencrypted a.kcb 2>/dev/null
             done_with
             for answer in nowhere empty number text; do
               service items=none CreateItem=$answer
@@ -253,7 +253,7 @@ struct DesktopHostileTests {
         let text = try shell.run(
             """
             service
-            $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
+            $KCBACKUP create --keychain secret-service: --unencrypted a.kcb 2>/dev/null
             done_with
             service items=none CreateItem=asks
             try $KCBACKUP restore a.kcb
@@ -273,7 +273,7 @@ struct DesktopHostileTests {
             service label=Passwords/Work
             mkdir folder
             $KCBACKUP create --keychain secret-service:Passwords/Work --unencrypted 2>/dev/null
-            $KCBACKUP create --keychain secret-service:Passwords/Work --unencrypted -o folder 2>/dev/null
+            $KCBACKUP create --keychain secret-service:Passwords/Work --unencrypted folder 2>/dev/null
             $KCBACKUP create --keychain secret-service:Passwords/Work --unencrypted --to series 2>/dev/null
             ls *.kcb folder series | sed 's/[0-9]*-[0-9]*\\.kcb/DATE/; s/KC-.*/DEVICE/'
             """)
@@ -318,14 +318,14 @@ struct DesktopHostileTests {
         let text = try shell.run(
             """
             service
-            $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
+            $KCBACKUP create --keychain secret-service: --unencrypted a.kcb 2>/dev/null
             # With the keyring at hand, it is what the commands are about.
             $KCBACKUP item list >/dev/null 2>&1 && echo listed
             printf 'name,url,username,password\\na,https://a.example/,ada,b\\n' >logins.csv
             chmod 600 logins.csv
-            try $KCBACKUP import logins.csv; grep -c 'merge FILE --into secret-service:' messages
-            $KCBACKUP import logins.csv --dry-run 2>&1 >/dev/null | grep -c 'merge FILE --into secret-service:'
-            try $KCBACKUP restore --undo
+            try $KCBACKUP import logins.csv; grep -c 'keychain secret-service:' messages
+            $KCBACKUP import logins.csv --dry-run 2>&1 >/dev/null | grep -c 'keychain secret-service:'
+            try $KCBACKUP undo
             done_with
             try $KCBACKUP item list; grep -c desktop messages || true
             export DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/none

@@ -98,9 +98,9 @@ struct DesktopItemTests {
             printf secret | secret-tool store --label=One service one
             printf 'name,url,username,password\nBank,https://bank.example.org,ada,x\nPost,https://post.example.org,ada,y\n' >logins.csv
             chmod 600 logins.csv
-            status=0; $KCBACKUP import logins.csv --into secret-service: 2>messages || status=$?
+            status=0; $KCBACKUP import logins.csv --remove-from-file --into secret-service: 2>messages || status=$?
             echo $status; cut -c11- messages
-            $KCBACKUP create --keychain file:logins.csv -r "$key" -o logins.kcb
+            $KCBACKUP create --keychain file:logins.csv -r "$key" logins.kcb
             for round in 1 2; do
               $KCBACKUP restore logins.kcb -i key.txt --keychain secret-service: --json | jq -c .plan
             done
@@ -109,8 +109,8 @@ struct DesktopItemTests {
         #expect(
             text == """
                 64
-                error: 'import' writes into keychains, and 'secret-service:' names the desktop keyring
-                hint: 'kcbackup merge FILE --into secret-service:' takes it there
+                error: '--remove-from-file' is for kcbackup keychains, and this is the desktop keyring
+                hint: leave out '--remove-from-file'
                 {"create":2,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
                 {"create":0,"update":0,"same":2,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
                 y
@@ -124,7 +124,7 @@ struct DesktopItemTests {
             """
             keyring
             $DESKTOP fill 3 6
-            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
             end
             rm -r .local/share/keyrings
             keyring
@@ -146,7 +146,7 @@ struct DesktopItemTests {
             """
             keyring
             $DESKTOP fill 2 6
-            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
             labels() { $KCBACKUP item list --keychain secret-service: --json | jq -c '[.items[].extra["kcbackup:collection"]] | group_by(.) | map([.[0], length])'; }
             try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
             restore() { $KCBACKUP restore a.kcb -i key.txt --keychain "secret-service:New one" --json "$@" | jq -c .plan; }
@@ -282,7 +282,7 @@ struct DesktopItemTests {
             update --service host0.example.org --set accessible=akpu
             update --service host0.example.org --remove accessible
             update --service host0.example.org --remove label
-            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb --json | jq .boundToThisDevice
+            $KCBACKUP create --keychain secret-service: -r "$key" a.kcb --json | jq .boundToThisDevice
             """)
         #expect(
             text == """
@@ -323,11 +323,11 @@ struct DesktopItemTests {
             $DESKTOP dump | grep -c 6e6577 || true
             try $update --yes --set accessible=aku
             $DESKTOP dump | grep -o '6f6c6432\\|6368616e676564' | sort
-            $KCBACKUP restore --list-undo --keychain secret-service: --json | jq -c '[.undo[].items]'
-            $KCBACKUP restore --undo --keychain secret-service: --yes --quiet
+            $KCBACKUP undo --list --keychain secret-service: --json | jq -c '[.undo[].items]'
+            $KCBACKUP undo --keychain secret-service: --yes --quiet
             $DESKTOP dump | grep -c accessible || true
             try $update --yes --no-undo --set accessible=aku
-            $KCBACKUP restore --list-undo --keychain secret-service: --json | jq -c '[.undo[].items]'
+            $KCBACKUP undo --list --keychain secret-service: --json | jq -c '[.undo[].items]'
             """)
         #expect(
             text == """
@@ -450,7 +450,7 @@ struct DesktopItemTests {
             keyring
             $DESKTOP fill 1 4
             from="--keychain secret-service:"
-            $KCBACKUP create $from -r "$key" -o a.kcb
+            $KCBACKUP create $from -r "$key" a.kcb
             try() { local status=0; "$@" >result 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
             for command in "item list" "item find --service host0.example.org" "diff a.kcb -i key.txt" \
               "item update --service host0.example.org --set label=New"

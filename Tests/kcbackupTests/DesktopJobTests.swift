@@ -156,7 +156,7 @@ struct DesktopJobTests {
             gnome-keyring-daemon --components=secrets --foreground >"$HOME/daemon.log" 2>&1 & daemon=$!
             gdbus wait --session --timeout 60 org.freedesktop.secrets
             try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(grep -o 'the Secret Service has no collection' messages)"; }
-            try $KCBACKUP create --keychain secret-service: --unencrypted -o e.kcb
+            try $KCBACKUP create --keychain secret-service: --unencrypted e.kcb
             ls *.kcb 2>/dev/null || true
             $KCBACKUP schedule add desk --keychain secret-service: --unencrypted --to b 2>/dev/null >&2
             try $KCBACKUP run desk

@@ -38,7 +38,7 @@ struct DesktopMergeTests {
                   $DESKTOP secret login/1 changed-in-old
                   store changed-too bank
                 }
-                merge() { $KCBACKUP merge $new --password file:pw "$@"; }
+                merge() { $KCBACKUP import $new --into secret-service: --password file:pw "$@"; }
 
                 """#)
     }
@@ -48,7 +48,7 @@ struct DesktopMergeTests {
         let text = try shell.run(
             #"""
             diverge
-            status=0; merge --into secret-service: --json 2>messages >result || status=$?
+            status=0; merge --json 2>messages >result || status=$?
             echo $status; jq -c '.plan, [.kept[].attributes.labl]' result
             grep hint messages
             for day in 1 2 3 4 5 6 7 8 9 10 11; do look old$day; look new$day; done | grep -c '^secret-'
@@ -138,10 +138,10 @@ struct DesktopMergeTests {
             echo $status; grep -c "stays behind: 'bound'" messages
             status=0; $KCBACKUP diff $old $new --password file:pw 2>messages || status=$?
             echo $status; grep -c "not compared: 1 item" messages
-            try $KCBACKUP merge $folder --password file:pw | cut -c1-32
+            try $KCBACKUP import $folder --into secret-service: --password file:pw | cut -c1-32
             # The label does not depend on how the file is named.
             cd $folder/v1
-            $KCBACKUP merge ./login.keyring --password file:$HOME/pw --dry-run 2>/dev/null || echo $?
+            $KCBACKUP import ./login.keyring --into secret-service: --password file:$HOME/pw --dry-run 2>/dev/null || echo $?
             $KCBACKUP inspect login.keyring --password file:$HOME/pw | grep -c "keyring 'Login'"
             """#)
         #expect(
@@ -151,8 +151,8 @@ struct DesktopMergeTests {
                 1 the same
                 3
                 1
-                64 error: 'merge' takes one file
-                would merge nothing into the desktop keyring: 1 the same
+                64 error: an import into the des
+                would import nothing into the desktop keyring: 1 the same
                 3
                 1
 
@@ -165,10 +165,10 @@ struct DesktopMergeTests {
             #"""
             keyring
             printf 'name,url,username,password,note\na,https://a.example,ada,before,\n' >table.csv; chmod 600 table.csv
-            $KCBACKUP merge table.csv 2>/dev/null
+            $KCBACKUP import table.csv --into secret-service: 2>/dev/null
             $DESKTOP secret login/1 after
             tick; touch table.csv
-            $KCBACKUP merge table.csv --on-conflict newer --json 2>/dev/null | jq -c '.plan.update, .plan.keep'
+            $KCBACKUP import table.csv --into secret-service: --on-conflict newer --json 2>/dev/null | jq -c '.plan.update, .plan.keep'
             """#)
         #expect(
             text == """
@@ -186,7 +186,7 @@ struct DesktopMergeTests {
             $DESKTOP add login first secret name first
             for item in $(seq 60); do store $item $item; done
             dump >before
-            slowly $KCBACKUP merge $new --password file:pw -q
+            slowly $KCBACKUP import $new --into secret-service: --password file:pw -q
             until secret-tool search name 1 2>/dev/null | grep -q label; do step; done
             pkill -KILL -P $tracer; wait $tracer || true
             merge --json 2>/dev/null | jq -c '.plan.create > 0'
@@ -222,7 +222,7 @@ struct DesktopMergeTests {
                   '~/.local/share/keyrings/login.keyring' of GNOME Keyring (14 items, changed …)
                   '~/.local/share/keyrings/v1/login.keyring' of oo7 (14 items, changed …)
                   'kcbackup diff ~/.local/share/keyrings/login.keyring ~/.local/share/keyrings/v1/login.keyring' compares them
-                  'kcbackup merge ~/.local/share/keyrings/v1/login.keyring --into secret-service:Login' adds what the other one has; move that one away then
+                  'kcbackup import ~/.local/share/keyrings/v1/login.keyring --into secret-service:Login' adds what the other one has; move that one away then
 
 
                 kcbackup: warning: oo7 has converted keyring '~/.local/share/keyrings/login.keyring', and its own file of it is gone

@@ -24,7 +24,7 @@ struct DesktopPromptTests {
         keyring
         $DESKTOP fill 1 3
         keys
-        $KCBACKUP create --keychain secret-service: -r "$key" -o all.kcb
+        $KCBACKUP create --keychain secret-service: -r "$key" all.kcb
 
         """
 
@@ -38,7 +38,7 @@ struct DesktopPromptTests {
             """
             prompter pw
             lock Collection_5f0
-            attended $KCBACKUP create --keychain secret-service: -r $key -o a.kcb --unlock
+            attended $KCBACKUP create --keychain secret-service: -r $key a.kcb --unlock
             # GNOME Keyring has stored the password in an item that it returns only after a restart.
             $KCBACKUP inspect a.kcb -i key.txt --json | jq -c '.items | length'
             unprompt
@@ -77,7 +77,7 @@ struct DesktopPromptTests {
             """
             prompter
             lock Collection_5f0
-            attended $KCBACKUP create --keychain secret-service: -r $key -o a.kcb --unlock
+            attended $KCBACKUP create --keychain secret-service: -r $key a.kcb --unlock
             attended $KCBACKUP restore all.kcb -i key.txt --keychain secret-service:New --unlock
             attended $KCBACKUP inspect secret-service: --unlock
             labels
@@ -101,7 +101,7 @@ struct DesktopPromptTests {
             touch mode
             prompter
             lock Collection_5f0
-            attended $KCBACKUP create --keychain secret-service: -r $key -o a.kcb --unlock >ended & run=$!
+            attended $KCBACKUP create --keychain secret-service: -r $key a.kcb --unlock >ended & run=$!
             opened
             end -KILL
             wait $run; cat ended
@@ -115,7 +115,7 @@ struct DesktopPromptTests {
             labels
             rm prompts
             lock Collection_5f0
-            attended $KCBACKUP create --keychain secret-service: -r $key -o a.kcb --unlock >ended & run=$!
+            attended $KCBACKUP create --keychain secret-service: -r $key a.kcb --unlock >ended & run=$!
             opened
             # The bus is the parent of this shell's parent: dbus-run-session started it.
             kill $(pgrep -P $(ps -o ppid= -p $$) dbus-daemon)
@@ -142,7 +142,7 @@ struct DesktopPromptTests {
             prompter
             for signal in INT TERM; do
               lock Collection_5f0
-              attended $KCBACKUP create --keychain secret-service: -r $key -o a.kcb --unlock >ended & run=$!
+              attended $KCBACKUP create --keychain secret-service: -r $key a.kcb --unlock >ended & run=$!
               opened
               kill -$signal $(cat pid)
               wait $run; cut -d' ' -f1 ended

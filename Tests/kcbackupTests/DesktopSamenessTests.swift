@@ -213,8 +213,8 @@ struct DesktopSamenessTests {
             keyring
             printf '%s\\n' '{"class":"genp","attributes":{"svce":"none"}}' '{"class":"genp","attributes":{"svce":"empty"},"secret":""}' >n.jsonl
             chmod 600 n.jsonl
-            $KCBACKUP merge n.jsonl --into secret-service: --dry-run 2>&1 | grep -o 'not stored.*'
-            $KCBACKUP merge n.jsonl --into secret-service: --json | jq -c '[.unmapped[].secretMade]'
+            $KCBACKUP import n.jsonl --into secret-service: --dry-run 2>&1 | grep -o 'not stored.*'
+            $KCBACKUP import n.jsonl --into secret-service: --json | jq -c '[.unmapped[].secretMade]'
             """)
         #expect(
             text == """

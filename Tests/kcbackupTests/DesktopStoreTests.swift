@@ -58,18 +58,18 @@ struct DesktopStoreTests {
         let text = try run(
             """
             keyring; add; login
-            try $KCBACKUP create --unencrypted -o x.kcb
+            try $KCBACKUP create --unencrypted x.kcb
             try $KCBACKUP create --unencrypted --to b
             try $KCBACKUP schedule add desk --unencrypted --to b
             ls *.kcb b 2>/dev/null || true
             $KCBACKUP keychain default
-            answer "" "$KCBACKUP create --unencrypted -o x.kcb" | tail -1
-            answer d "$KCBACKUP create --unencrypted -o d.kcb" | grep -v '^d$' | head -2
+            answer "" "$KCBACKUP create --unencrypted x.kcb" | tail -1
+            answer d "$KCBACKUP create --unencrypted d.kcb" | grep -v '^d$' | head -2
             $KCBACKUP keychain default
-            $KCBACKUP create --unencrypted -o d2.kcb
+            $KCBACKUP create --unencrypted d2.kcb
             $KCBACKUP item list --columns service | tail -1
             $KCBACKUP keychain default login
-            $KCBACKUP create --unencrypted -o k.kcb
+            $KCBACKUP create --unencrypted k.kcb
             for file in d2 k; do $KCBACKUP inspect $file.kcb --json | jq -r .source.kind; done
             $KCBACKUP keychain default secret-service:
             """)
@@ -101,14 +101,14 @@ struct DesktopStoreTests {
         let text = try run(
             """
             keyring; add; login empty
-            try $KCBACKUP create --unencrypted -o x.kcb | grep -v hint
+            try $KCBACKUP create --unencrypted x.kcb | grep -v hint
             $KCBACKUP keychain default login
-            try $KCBACKUP create --unencrypted -o x.kcb | grep -v hint
-            try $KCBACKUP create --keychain login --unencrypted -o x.kcb
+            try $KCBACKUP create --unencrypted x.kcb | grep -v hint
+            try $KCBACKUP create --keychain login --unencrypted x.kcb
             secret-tool clear service one
             $KCBACKUP import items.jsonl 2>/dev/null
             $KCBACKUP keychain default secret-service:
-            try $KCBACKUP create --unencrypted -o y.kcb | grep -v hint
+            try $KCBACKUP create --unencrypted y.kcb | grep -v hint
             # Deleting the chosen keychain is no choice of the next one.
             $KCBACKUP keychain default login
             $KCBACKUP keychain delete --confirm login 2>/dev/null
@@ -138,14 +138,14 @@ struct DesktopStoreTests {
             keyring; add
             $KCBACKUP item list --columns service
             $KCBACKUP item find one | grep ^service
-            try $KCBACKUP restore --undo
-            try $KCBACKUP restore --list-undo
+            try $KCBACKUP undo
+            try $KCBACKUP undo --list
             try $KCBACKUP status
             try $KCBACKUP doctor
-            $KCBACKUP create --unencrypted -o x.kcb
+            $KCBACKUP create --unencrypted x.kcb
             printf other | secret-tool store --label=One service one
             $KCBACKUP restore x.kcb --on-conflict overwrite 2>/dev/null
-            $KCBACKUP restore --undo --yes
+            $KCBACKUP undo --yes
             secret-tool lookup service one; echo
             try $KCBACKUP doctor
             """)
@@ -202,7 +202,7 @@ struct UnreachableKeyringTests {
         for command in [
             "keychain create --no-passcode", "item add --service mine --no-secret", "keychain default secret-service:",
         ] { #expect(home.run(command).status == .ok) }
-        for target in ["-o x.kcb", "--to b"] {
+        for target in ["x.kcb", "--to b"] {
             let words = "create --unencrypted \(target)".split(separator: " ").map(String.init)
             for terminal in [ScriptedTerminal(), ScriptedTerminal(answers: [])] {
                 let outcome = home.run(words, terminal: terminal, environment: environment)

@@ -34,14 +34,14 @@ struct DesktopTests {
             $DESKTOP fill 30 \(Self.size)
             $DESKTOP dump >before
             # A daemon that is killed while it is read.
-            slowly $KCBACKUP create --keychain secret-service: -r "$key" -o broken.kcb 2>broken
+            slowly $KCBACKUP create --keychain secret-service: -r "$key" broken.kcb 2>broken
             step; step; step
             end -KILL
             finish && exit 1 || [ $? = 14 ]
             [ ! -e broken.kcb ]
             grep -q 'ended while it was in use' broken
             keyring
-            $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" -o all.kcb
+            $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" all.kcb
             end
             # Another home folder, another daemon, which dies once: the restore is run again.
             rm -r .local/share/keyrings
@@ -75,22 +75,22 @@ struct DesktopTests {
             $DESKTOP fill 2 10
             lock Collection_5f0
             run() { local status=0; "$@" 2>messages || status=$?; echo "$status $(grep -c . messages) $(ls *.kcb 2>/dev/null)"; }
-            run $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
-            run $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o b.kcb
+            run $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
+            run $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" b.kcb
             cat messages
             $KCBACKUP inspect b.kcb -i key.txt --json | jq -c .contents.complete
             run $KCBACKUP export --archive b.kcb -i key.txt --to csv --plaintext -o b.csv
             grep -o '5 items are not in the archive: .*' messages
             run $KCBACKUP export --archive b.kcb -i key.txt --to csv --plaintext --require-all -o c.csv
-            run $KCBACKUP create --keychain "secret-service:Collection 0" --unencrypted -o c.kcb
+            run $KCBACKUP create --keychain "secret-service:Collection 0" --unencrypted c.kcb
             printf wrong >pw; chmod 600 pw
-            run $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" -o c.kcb
+            run $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" c.kcb
             # Never unlocked since the daemon started: there are only hashes of attributes.
             end
             gnome-keyring-daemon --foreground --components=secrets >/dev/null 2>&1 & daemon=$!
             gdbus wait --session --timeout 60 org.freedesktop.secrets
-            run $KCBACKUP create --keychain secret-service: -r "$key" -o c.kcb
-            run $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o d.kcb
+            run $KCBACKUP create --keychain secret-service: -r "$key" c.kcb
+            run $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" d.kcb
             $KCBACKUP inspect d.kcb -i key.txt | grep -c gkr: || true
             """)
         #expect(
@@ -157,7 +157,7 @@ struct DesktopTests {
     func absent() throws {
         let text = try shell.run(
             """
-            try() { local status=0; "$@" create --keychain secret-service: -r "$key" -o x.kcb 2>messages || status=$?
+            try() { local status=0; "$@" create --keychain secret-service: -r "$key" x.kcb 2>messages || status=$?
               echo "$status $(grep -m 1 kcbackup: messages | sed "s#$HOME#~#g" | cut -c18-66)"; }
             try env DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/none $KCBACKUP
             mkfifo pipe
@@ -187,7 +187,7 @@ struct DesktopTests {
             keyring
             $DESKTOP fill 1 300
             export path=/org/freedesktop/secrets/collection/Collection_5f0
-            slowly $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            slowly $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
             step; step; step
             for item in $(bus org.freedesktop.DBus.Properties.Get org.freedesktop.Secret.Collection Items |
               grep -o "/org[^']*" | tail -8); do
@@ -215,7 +215,7 @@ struct DesktopTests {
             } >items.jsonl
             chmod 600 items.jsonl
             $KCBACKUP import items.jsonl --keychain work
-            $KCBACKUP create --keychain work --unencrypted -o work.kcb
+            $KCBACKUP create --keychain work --unencrypted work.kcb
             status=0; $KCBACKUP restore work.kcb --keychain "secret-service:Collection 0" --give-up-device-binding \\
               >report --json || status=$?
             echo $status; jq -c '.plan, [.unmapped[].notSet], [.failing[].problem]' report
@@ -223,9 +223,9 @@ struct DesktopTests {
             secret-tool search --all server mail.example.org 2>&1 | grep -E 'attribute|schema' | sort
             # Back into a keychain, and from there into a keyring that is empty.
             $DESKTOP dump >before
-            $KCBACKUP create --keychain secret-service: --unencrypted -o all.kcb
+            $KCBACKUP create --keychain secret-service: --unencrypted all.kcb
             $KCBACKUP restore all.kcb --keychain copy --yes 2>/dev/null || $KCBACKUP restore all.kcb --keychain copy
-            $KCBACKUP create --keychain copy -r "$key" -o copy.kcb
+            $KCBACKUP create --keychain copy -r "$key" copy.kcb
             end; rm -r .local/share/keyrings; keyring
             $KCBACKUP restore copy.kcb -i key.txt --keychain secret-service: --passcode file:pw --give-up-device-binding
             $DESKTOP dump >after
@@ -255,16 +255,16 @@ struct DesktopTests {
             """
             keyring
             $DESKTOP fill 1 5
-            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
             secret-tool search --all service host0.example.org 2>&1 | grep '^label' | cat -A
             printf new | secret-tool store --label=New \
               --collection=/org/freedesktop/secrets/collection/Collection_5f0 service host4.example.org user ada xdg:schema org.example.Thing
             $DESKTOP dump >changed
             $KCBACKUP restore a.kcb -i key.txt --json --dry-run | jq -c .plan
             $KCBACKUP restore a.kcb -i key.txt --on-conflict overwrite
-            $KCBACKUP restore --list-undo --keychain secret-service: --json | jq '.undo | length'
+            $KCBACKUP undo --list --keychain secret-service: --json | jq '.undo | length'
             ! cmp -s changed <($DESKTOP dump)
-            $KCBACKUP restore --undo --keychain secret-service: --yes --quiet
+            $KCBACKUP undo --keychain secret-service: --yes --quiet
             cmp changed <($DESKTOP dump)
             printf more | secret-tool store --label=More service more
             $KCBACKUP restore a.kcb -i key.txt --replace --yes --json | jq -c .plan
@@ -301,9 +301,9 @@ struct DesktopTests {
             store unique ssh-store:/home/ada/.ssh/id
             store service s username u kcbackup:accessible ck
             $DESKTOP add login bare s n 1
-            $KCBACKUP create --keychain secret-service: -r "$key" -o service.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" service.kcb
             end -TERM
-            $KCBACKUP create --keychain file:.local/share/keyrings/login.keyring --password file:pw -r "$key" -o file.kcb
+            $KCBACKUP create --keychain file:.local/share/keyrings/login.keyring --password file:pw -r "$key" file.kcb
             $KCBACKUP diff service.kcb file.kcb -i key.txt
             # The daemon adds its schema to the bare item when it reads the file.
             keyring
@@ -323,9 +323,9 @@ struct DesktopTests {
             printf plain | secret-tool store --label=Plain service plain
             $DESKTOP dump >before
             # The first backup makes the device key.
-            $KCBACKUP create --keychain secret-service: --unencrypted -o first.kcb
+            $KCBACKUP create --keychain secret-service: --unencrypted first.kcb
             file=$(echo .local/share/keyrings/Collection_0.keyring)
-            $KCBACKUP create --keychain "file:$file" --password file:pw -r "$key" -o file.kcb
+            $KCBACKUP create --keychain "file:$file" --password file:pw -r "$key" file.kcb
             $KCBACKUP restore file.kcb -i key.txt --keychain secret-service: --json | jq -c .plan
             cmp before <($DESKTOP dump)
             $KCBACKUP diff file.kcb --keychain "secret-service:Collection 0" -i key.txt --json |

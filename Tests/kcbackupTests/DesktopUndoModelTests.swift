@@ -31,7 +31,6 @@ struct DesktopUndoModelTests {
           states >known
           local status=0 verb=$1
           [ $verb != item ] || verb="item $2"
-          case "$*" in *--undo*) verb=undo ;; esac
           $KCBACKUP "$@" -v >/dev/null 2>messages || status=$?
           dump | sort >after
           if cmp -s before after; then
@@ -66,7 +65,7 @@ struct DesktopUndoModelTests {
             "attempt item update --label \(label) --set accessible=\(bound ? "aku" : "ak")\(keyring) --yes",
             "attempt item update --label \(label) --secret file:new\(keyring) --yes",
             "attempt item update --class genp --set labl=\(label)\(keyring) --yes",
-            "attempt undo --yes\(keyring)", "attempt restore --undo --yes\(keyring)",
+            "attempt undo --yes\(keyring)",
             // What other programs do is no change that undo takes back by itself.
             "history=\"$history; add \(label)\"; $DESKTOP add login \(label) other c \(UInt8.random(in: 1...9, using: &random))",
             "history=\"$history; delete\"; delete login/1 || true",

@@ -102,7 +102,7 @@ struct DesktopUndoTests {
             restore half.kcb --passcode file:pw | jq '.create + .update'
             restore a.kcb --passcode file:pw | jq '.create + .keep'
             cmp archived <(dump | sort)
-            $KCBACKUP restore --undo --keychain secret-service: --yes --quiet
+            $KCBACKUP undo --keychain secret-service: --yes --quiet
             cmp before <(dump | sort)
             """)
         #expect(text == "0\n0\n")
@@ -149,24 +149,24 @@ struct DesktopUndoTests {
         let text = try shell.run(
             """
             keyring
-            try $KCBACKUP restore --undo --keychain secret-service:; tail -2 messages | cut -d"'" -f2
+            try $KCBACKUP undo --keychain secret-service:; tail -2 messages | cut -d"'" -f2
             $DESKTOP add login A a1 d 1
             $KCBACKUP create --unencrypted a.kcb
             delete login/1
             $DESKTOP add login mine m e 1
             dump >before
             $KCBACKUP restore a.kcb
-            $KCBACKUP restore --undo --keychain secret-service: --dry-run --yes
+            $KCBACKUP undo --keychain secret-service: --dry-run --yes
             # Without a terminal nobody can be asked.
-            try $KCBACKUP restore --undo --keychain secret-service: </dev/null | cut -c1; grep -o 'error: .*' messages
-            $KCBACKUP restore --undo --keychain secret-service: --yes 2>&1
+            try $KCBACKUP undo --keychain secret-service: </dev/null | cut -c1; grep -o 'error: .*' messages
+            $KCBACKUP undo --keychain secret-service: --yes 2>&1
             cmp before <(dump)
-            $KCBACKUP restore --undo --keychain secret-service: --json | jq -c '[.items, .itemsBefore, (.vanishing | length)]'
+            $KCBACKUP undo --keychain secret-service: --json | jq -c '[.items, .itemsBefore, (.vanishing | length)]'
             dump | grep -c .
             # A restore that changes nothing keeps no state.
             for round in 1 2 3; do $KCBACKUP restore a.kcb --replace --yes 2>/dev/null; done
             ls .local/share/kcbackup/undo/secret-service | wc -l
-            try $KCBACKUP restore --undo x --keychain secret-service:; tail -1 messages | cut -d"'" -f2
+            try $KCBACKUP undo x --keychain secret-service:; tail -1 messages | cut -d"'" -f2
             """)
         #expect(
             text.replacing(/[0-9-]{10} [0-9:]{8} UTC/, with: "MOMENT") == """
@@ -201,14 +201,14 @@ struct DesktopUndoTests {
             $KCBACKUP restore a.kcb --on-conflict overwrite
             dump | grep -c 6f6c64
             for label in '' Work none; do
-              $KCBACKUP restore --list-undo --keychain secret-service:$label --json | jq -c '[.undo[].items]'
+              $KCBACKUP undo --list --keychain secret-service:$label --json | jq -c '[.undo[].items]'
             done
-            $KCBACKUP restore --undo --keychain secret-service:Work --yes --quiet
+            $KCBACKUP undo --keychain secret-service:Work --yes --quiet
             diff before <(dump) | grep -o '^[<>] [A-Z][a-z]*'
-            $KCBACKUP restore --undo --keychain secret-service: --yes --quiet
+            $KCBACKUP undo --keychain secret-service: --yes --quiet
             # The newest state is that before the first undo.
             diff before <(dump) | grep -o '^[<>] [A-Z][a-z]*'
-            try $KCBACKUP restore --undo --keychain secret-service:none
+            try $KCBACKUP undo --keychain secret-service:none
             """)
         #expect(
             text == """
@@ -238,14 +238,14 @@ struct DesktopUndoTests {
               $DESKTOP secret Work/1 changed$round; $KCBACKUP restore a.kcb --on-conflict overwrite
             done
             lock Work
-            try $KCBACKUP restore --undo --keychain secret-service:
-            try $KCBACKUP restore --undo --keychain secret-service: --unlock </dev/null
-            try $KCBACKUP restore --list-undo --keychain secret-service: --passcode file:pw
-            try $KCBACKUP restore --undo --keychain secret-service: --passcode file:pw --yes --quiet
+            try $KCBACKUP undo --keychain secret-service:
+            try $KCBACKUP undo --keychain secret-service: --unlock </dev/null
+            try $KCBACKUP undo --list --keychain secret-service: --passcode file:pw
+            try $KCBACKUP undo --keychain secret-service: --passcode file:pw --yes --quiet
             dump | grep -c 6368616e67656432
             states=.local/share/kcbackup/undo/secret-service
             printf garbage >$states/$(ls $states | head -1)
-            try $KCBACKUP restore --list-undo --keychain secret-service: --json \\
+            try $KCBACKUP undo --list --keychain secret-service: --json \\
               | sed "s|'.*'|FILE|; s|state [^ ]*|state NAME|" | grep -v '^{'
             $KCBACKUP undo --list --keychain secret-service: --json 2>/dev/null \\
               | jq -c '.undo[] | has("made") and has("command")'
@@ -257,7 +257,7 @@ struct DesktopUndoTests {
             text == """
                 14 error: collection 'Work' of the Secret Service is locked
                 64 error: '--unlock' needs a terminal
-                64 error: '--list-undo' and '--passcode' exclude each other
+                64 error: '--list' and '--passcode' exclude each other
                 0 
                 1
                 3 warning: state NAME of the desktop keyring: FILE is not a kcbackup archive

@@ -33,7 +33,7 @@ struct DeviceTests {
         for line in [
             "keychain create other --no-passcode", "keychain info", "item list", "device list",
             "device show", "device adopt --keep-key", "device trust KC-ABCD-EFGH-IJKL-MNOP-QRST",
-            "create -o x.kcb --unencrypted",
+            "create x.kcb --unencrypted",
         ] {
             let outcome = home.run(line)
             #expect(outcome.status == .refused, "\(line)\n\(outcome.messages)")
@@ -51,7 +51,7 @@ struct DeviceTests {
         try home.folder.write("machine-id", Array("ffffffffffffffffffffffffffffffff\n".utf8), mode: 0o644)
         for line in [
             "keychain info", "item list", "keychain create x --no-passcode", "device show", "device list",
-            "create -o x.kcb --unencrypted",
+            "create x.kcb --unencrypted",
         ] {
             let outcome = home.run(line)
             #expect(outcome.status == .refused && outcome.messages.contains("another machine"), "\(line)")
@@ -72,8 +72,8 @@ struct DeviceTests {
 
     @Test("On another device, ThisDeviceOnly items stay behind and are named, and an unencrypted archive is refused")
     func elsewhere() throws {
-        #expect(home.run("create -o laptop.kcb --passphrase file:passphrase --passcode file:passcode").status == .ok)
-        #expect(home.run("create -o here.kcb --unencrypted").status == .ok)
+        #expect(home.run("create laptop.kcb --passphrase file:passphrase --passcode file:passcode").status == .ok)
+        #expect(home.run("create here.kcb --unencrypted").status == .ok)
         let other = try TestHome()
         for name in ["laptop.kcb", "here.kcb", "passcode", "passphrase"] {
             try other.folder.write("work/" + name, try home.folder.read("work/" + name))
@@ -104,7 +104,7 @@ struct DeviceTests {
 
     @Test("An unencrypted archive of a key that was replaced names the file of that key, which brings it back")
     func archiveOfRetiredKey() throws {
-        #expect(home.run("create -o here.kcb --unencrypted").status == .ok)
+        #expect(home.run("create here.kcb --unencrypted").status == .ok)
         #expect(home.run("device adopt --new-key").status == .ok)
         let refused = home.run("restore here.kcb --keychain new --passcode file:passcode")
         #expect(refused.status == .refused, "\(refused.messages)")
@@ -146,7 +146,7 @@ struct DeviceTests {
         #expect(home.run("keygen -o key.txt").status == .ok)
         let key = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
         let recipient = try #require(key.firstMatch(of: /age1\w+/)).0
-        #expect(home.run("create -o keys.kcb -r \(recipient) --passcode file:passcode").status == .ok)
+        #expect(home.run("create keys.kcb -r \(recipient) --passcode file:passcode").status == .ok)
         let device = try #require(home.run("device show").text.firstMatch(of: /KC-[A-Z2-7-]+/)).0
 
         let other = try TestHome()

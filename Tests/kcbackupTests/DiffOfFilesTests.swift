@@ -20,18 +20,16 @@ struct DiffOfFilesTests {
         for name in ["b", "c"] {
             try home.write("\(name).csv", "name,url,username,password\n\(name),https://\(name).example/,ada,tulip\n")
         }
-        let outcome = home.run("create --keychain file:b.csv -o b.kcb --passphrase file:pass")
+        let outcome = home.run("create --keychain file:b.csv b.kcb --passphrase file:pass")
         #expect(outcome.status == .ok, "\(outcome.messages)")
     }
 
     @Test(
         "A key file opens the side that needs it",
         arguments: [
-            "b.csv a.kdbx --password file:password", "a.kdbx b.csv --password file:password",
-            "file:b.csv file:a.kdbx --password file:password", "b.csv --keychain file:a.kdbx --passcode file:password",
-            "b.kcb --keychain file:a.kdbx --passphrase file:pass --passcode file:password",
+            "b.csv --keychain file:a.kdbx --passcode file:password",
             "b.kcb --keychain file:a.kdbx --passphrase file:pass --password file:password",
-            "b.kcb a.kdbx --passphrase file:pass --password file:password",
+            "a.kdbx b.csv --password file:password",
         ])
     func keyFile(words: String) {
         let outcome = home.run("diff \(words) --key-file a.key --json")

@@ -73,7 +73,6 @@ struct EncryptedKeyFileTests {
         #expect(outcome.messages.contains("hint: say where it comes from with '--identity-passphrase SOURCE'"))
         #expect(home.run("verify a.kcb -i key.asc --identity-passphrase walnut").status == .usage)
         #expect(home.run("verify a.kcb --identity-passphrase file:passphrase").status == .usage)
-        #expect(home.run("restore --undo --identity-passphrase file:passphrase").status == .usage)
         // Standard input cannot be used twice.
         for line in ["verify - -i -", "verify a.kcb -i - -i -", "verify a.kcb -i - --identity-passphrase fd:0"] {
             let twice = home.run(line)

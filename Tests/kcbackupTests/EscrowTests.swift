@@ -25,7 +25,7 @@ struct EscrowTests {
     }
 
     private func create(_ options: String) -> kcbackup.ExitStatus {
-        home.run("create -o \(UUID().uuidString).kcb --passphrase file:passphrase \(options)").status
+        home.run("create \(UUID().uuidString).kcb --passphrase file:passphrase \(options)").status
     }
 
     private func allow(_ mode: Int) throws {
@@ -108,7 +108,7 @@ struct EscrowTests {
         let text = String(decoding: try home.folder.read("work/escrow"), as: UTF8.self)
         let key = try #require(text.split(separator: "\n").last)
         for value in [String(key), key.lowercased(), "file:" + key, "fd:" + key] {
-            let outcome = home.run(["create", "-o", "x.kcb", "--passphrase", "file:passphrase", "--escrow", value])
+            let outcome = home.run(["create", "x.kcb", "--passphrase", "file:passphrase", "--escrow", value])
             #expect(outcome.status != .ok)
             if !value.hasPrefix("file:") { #expect(!outcome.messages.contains(value.suffix(30))) }
         }

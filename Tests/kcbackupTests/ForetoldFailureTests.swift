@@ -12,7 +12,7 @@ struct ForetoldFailureTests {
     init() throws {
         home = try TestHome()
         for command in [
-            "keychain create --no-passcode", "item add --service one --no-secret", "create --unencrypted -o a.kcb",
+            "keychain create --no-passcode", "item add --service one --no-secret", "create --unencrypted a.kcb",
             "item delete --service one", "undo", "undo",
         ] { #expect(home.run(command).status == .ok, "\(command)") }
     }
@@ -86,7 +86,7 @@ struct ForetoldFailureTests {
     @Test("A folder of the states of a home that cannot be written")
     func statesOfHome() throws {
         try home.write("../home/.netrc", "archived")
-        #expect(home.run("create --keychain home: --unencrypted -o h.kcb").status == .ok)
+        #expect(home.run("create --keychain home: --unencrypted h.kcb").status == .ok)
         try home.write("../home/.netrc", "own")
         let restore = "restore h.kcb --on-conflict overwrite"
         #expect(home.run(restore).status == .ok)

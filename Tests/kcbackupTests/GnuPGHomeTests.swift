@@ -21,7 +21,7 @@ struct GnuPGHomeTests {
             printf 'correct horse' >pass; chmod 600 pass
             # The sockets of the agent are there, and it knows no passphrase.
             gpgconf --kill gpg-agent; gpg-connect-agent /bye 2>/dev/null
-            "$KCBACKUP" create --keychain home: --passphrase file:pass -o home.kcb -v 2>created
+            "$KCBACKUP" create --keychain home: --passphrase file:pass home.kcb -v 2>created
             gpgconf --kill all
             mv .gnupg before
             "$KCBACKUP" restore home.kcb --passphrase file:pass 2>/dev/null

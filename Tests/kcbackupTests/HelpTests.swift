@@ -108,7 +108,7 @@ struct HelpTests {
         // Up to the next option, or the end of the group.
         guard let about = text.firstMatch(of: /\n  --keychain <[^\n]*(\n {26}[^\n]*)*/)?.output.0 else { return }
         let type = try #require(CommandPath(verb.split(separator: " ").map(String.init)).command as? any Verb.Type)
-        let isAccepted = type.keyringUse != .none && type.keyringUse != .merged
+        let isAccepted = type.keyringUse != .none
         #expect(about.contains("secret-service:") == isAccepted, "\(about)")
     }
 

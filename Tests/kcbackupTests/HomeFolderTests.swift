@@ -144,7 +144,7 @@ struct HomeFolderTests {
         let passed = home.run("restore --home backups --dry-run")
         #expect(passed.status == .ok && passed.messages.contains("'\(other)': passed over"), "\(passed.messages)")
         for line in [
-            "create --home --unencrypted -o a.kcb", "create --home --all --to backups --unencrypted",
+            "create --home --unencrypted a.kcb", "create --home --all --to backups --unencrypted",
             "create --home --keychain login --to backups --unencrypted", "restore --home backups --keychain login",
             "restore --home backups --replace",
         ] {

@@ -28,7 +28,7 @@ struct HomeTests {
         try file(".ssh/id_rsa", "key")
         try file(".ssh/config", "Host a\n", mode: 0o644)
         try file(".netrc", "machine a")
-        #expect(home.run("create --keychain home: -o h.kcb --passphrase file:pass").status == .ok)
+        #expect(home.run("create --keychain home: h.kcb --passphrase file:pass").status == .ok)
     }
 
     private func restore(_ options: String = "") -> TestHome.Outcome {
@@ -119,7 +119,7 @@ struct HomeTests {
     @Test("Undo removes the folders that the restore made, unless something else is in them")
     func undoneFolders() throws {
         for name in [".config/age/a.key", ".config/borg/keys/b", ".ssh/id_rsa"] { try file(name, "key") }
-        #expect(home.run("create --keychain home: -o h.kcb --passphrase file:pass").status == .ok)
+        #expect(home.run("create --keychain home: h.kcb --passphrase file:pass").status == .ok)
         for name in [".config", ".ssh"] { try remove(name) }
         #expect(restore().status == .ok)
         try file(".config/borg/mine", "x")
@@ -153,7 +153,7 @@ struct HomeTests {
                 #"{"class":"genp","attributes":{"svce":"Bank","acct":"ada"},"secret":"x"}"#,
             ]
         try home.write("evil.jsonl", lines.joined(separator: "\n") + "\n")
-        let made = home.run("create --keychain file:evil.jsonl -o evil.kcb --passphrase file:pass")
+        let made = home.run("create --keychain file:evil.jsonl evil.kcb --passphrase file:pass")
         #expect(made.status == .ok, "\(made.messages)")
         let outcome = home.run("restore evil.kcb --keychain home: --passphrase file:pass --json")
         #expect(outcome.status == .incomplete)
@@ -186,7 +186,7 @@ struct HomeTests {
             try FileManager.default.createSymbolicLink(
                 atPath: home.home + "/.ssh/" + name, withDestinationPath: "../dot/" + name)
         }
-        let outcome = home.run("create --keychain home: -o i.kcb --passphrase file:pass")
+        let outcome = home.run("create --keychain home: i.kcb --passphrase file:pass")
         #expect(outcome.status == .incomplete)
         #expect(
             outcome.messages == """
@@ -194,7 +194,7 @@ struct HomeTests {
                 not followed; if you do not need it, add '--accept-missing ~/.ssh/config'
 
                 """)
-        let json = home.run("create --keychain home: -o j.kcb --passphrase file:pass --json")
+        let json = home.run("create --keychain home: j.kcb --passphrase file:pass --json")
         #expect(json.text.contains(#"{"path":"~/.ssh/config","reason":"link","missed":true}"#), "\(json.text)")
         #expect(home.run("inspect i.kcb --passphrase file:pass --json").text.contains(#""complete":false"#))
         for (word, found) in [("netrc", "machine a"), ("nothing", "")] {
@@ -224,16 +224,16 @@ struct HomeTests {
         try remove(".ssh")
         try FileManager.default.createSymbolicLink(atPath: home.home + "/.ssh", withDestinationPath: "dot")
         let create = "create --keychain home: --passphrase file:pass"
-        #expect(home.run("\(create) -o k.kcb").status == .incomplete)
+        #expect(home.run("\(create) k.kcb").status == .incomplete)
         for (number, path) in ["~/.ssh", home.home + "/.ssh", home.home + "/.ssh/"].enumerated() {
-            let outcome = home.run("\(create) -o a\(number).kcb --accept-missing \(path)")
+            let outcome = home.run("\(create) a\(number).kcb --accept-missing \(path)")
             #expect(outcome.status == .ok, "\(outcome.messages)")
             #expect(outcome.messages == "")
         }
         #expect(home.run("inspect a0.kcb --passphrase file:pass --json").text.contains(#""complete":true"#))
-        #expect(home.run("\(create) -o b.kcb --accept-missing ~/.gnupg").status == .incomplete)
-        #expect(home.run("create --keychain login -o c.kcb --accept-missing ~/.ssh").status == .usage)
-        #expect(home.run("\(create) -o d.kcb --accept-missing /elsewhere").status == .usage)
+        #expect(home.run("\(create) b.kcb --accept-missing ~/.gnupg").status == .incomplete)
+        #expect(home.run("create --keychain login c.kcb --accept-missing ~/.ssh").status == .usage)
+        #expect(home.run("\(create) d.kcb --accept-missing /elsewhere").status == .usage)
 
         let add = "schedule add nightly --unencrypted --to backups --accept-missing ~/.ssh"
         #expect(home.run("\(add) --keychain home:").status == .ok)
@@ -270,11 +270,11 @@ struct HomeTests {
     @Test("A home that does not exist is not made")
     func noHome() throws {
         try FileManager.default.removeItem(atPath: home.home)
-        for line in ["--keychain home: -o x.kcb", "--keychain home: --to folder", "--home --to folder"] {
+        for line in ["--keychain home: x.kcb", "--keychain home: --to folder", "--home --to folder"] {
             let outcome = home.run("create \(line) --unencrypted")
             #expect(outcome.status == .notFound, "\(line): \(outcome.messages)")
         }
-        #expect(home.run("create --keychain file:missing -o x.kcb --passphrase file:pass").status == .notFound)
+        #expect(home.run("create --keychain file:missing x.kcb --passphrase file:pass").status == .notFound)
         #expect(!FileManager.default.fileExists(atPath: home.home))
     }
 
@@ -283,14 +283,14 @@ struct HomeTests {
         try back()
         let name = (home.home + "/.ssh/").utf8CString.dropLast() + [CChar(bitPattern: 0xff), 0]
         #expect(unsafe mkfifo(Array(name), 0o600) == 0)
-        let outcome = home.run("create --keychain home: -o i.kcb --passphrase file:pass")
+        let outcome = home.run("create --keychain home: i.kcb --passphrase file:pass")
         #expect(outcome.status == .incomplete)
         #expect(outcome.messages.contains("left out: '~/.ssh/"))
 
         // Only what a rule leaves can be accepted.
         for name in ["pubring.db", "pubring.db-journal"] { try file(".gnupg/public-keys.d/" + name, "x") }
         let accept = "--accept-missing ~/.gnupg/public-keys.d/pubring.db --accept-missing ~/.netrc"
-        let refused = home.run("create --keychain home: -o j.kcb --passphrase file:pass -v \(accept)")
+        let refused = home.run("create --keychain home: j.kcb --passphrase file:pass -v \(accept)")
         #expect(refused.status == .incomplete)
         #expect(refused.messages.contains("/pubring.db' cannot be read, and '--accept-missing' is only for"))
         #expect(refused.messages.contains("'~/.netrc' is not missing, so '--accept-missing' is not needed for it"))
@@ -304,7 +304,7 @@ struct HomeTests {
             "system-connections/Caf\u{e9} 1.nmconnection",
             "[connection]\nid=Caf\u{e9}\nuuid=1\ntype=wifi\n"
                 + "[wifi]\nssid=Caf\u{e9}\n[wifi-security]\npsk=tulip\n")
-        let outcome = home.run("create --keychain home: -o i.kcb --passphrase file:pass -v --json")
+        let outcome = home.run("create --keychain home: i.kcb --passphrase file:pass -v --json")
         #expect(outcome.messages.contains("1 connection of NetworkManager is the system's: 'sudo kcbackup create "))
         #expect(outcome.text.contains(#""systemConnections":1"#))
         let listed = home.run("inspect system-connections")
@@ -317,10 +317,10 @@ struct HomeTests {
     func refusals() throws {
         try back()
         #expect(restore("--replace").status == .usage)
-        #expect(home.run("create --keychain home: -o x.kcb --passcode file:pass").status == .usage)
+        #expect(home.run("create --keychain home: x.kcb --passcode file:pass").status == .usage)
         #expect(home.run("item add --keychain home: --service a --generate").status == .usage)
         #expect(home.run("keychain info home:").status == .usage)
-        let unfinished = home.run("create --keychain home -o x.kcb --passphrase file:pass")
+        let unfinished = home.run("create --keychain home x.kcb --passphrase file:pass")
         #expect(unfinished.status == .notFound)
         #expect(unfinished.messages.contains("did you mean '--keychain home:'?"))
         #expect(home.run("undo --keychain home:").status == .notFound)

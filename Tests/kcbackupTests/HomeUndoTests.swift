@@ -17,7 +17,7 @@ struct HomeUndoTests {
         for (name, text) in [(".netrc", "archived"), (".ssh/id_a", "key a"), (".ssh/id_b", "key b")] {
             try home.write("../home/" + name, text)
         }
-        #expect(home.run("create --keychain home: -o h.kcb --passphrase file:pass").status == .ok)
+        #expect(home.run("create --keychain home: h.kcb --passphrase file:pass").status == .ok)
         try remove(".ssh")
         try home.write("../home/.netrc", "own")
         #expect(home.run("restore h.kcb --passphrase file:pass --on-conflict overwrite").status == .ok)
@@ -208,7 +208,7 @@ struct KilledHomeUndoTests {
         cd "$HOME"
         printf 'correct horse\n' > pass
         echo archived > .netrc; echo a > .ssh/id_a; echo b > .ssh/id_b
-        kc create --keychain home: -o h.kcb --passphrase file:pass || exit 2
+        kc create --keychain home: h.kcb --passphrase file:pass || exit 2
         rm -r .ssh
         echo own > .netrc
         kc restore h.kcb --passphrase file:pass --on-conflict overwrite || exit 3
@@ -285,7 +285,7 @@ struct UnprivilegedHomeTests {
             ln -s "$PWD/closed/config" home/.ssh/config
             chown -R 64321 home
             HOME=$PWD/home setpriv --reuid=64321 --clear-groups ./kcbackup create --keychain home: --unencrypted \
-              -o home/h.kcb -q 2>&1 || echo "ended with $?"
+              home/h.kcb -q 2>&1 || echo "ended with $?"
             """
         let environment = [
             "HOME": folder.path, "PATH": "/usr/bin:/bin", "program": try ExternalProgram.built("kcbackup"),

@@ -44,7 +44,7 @@ struct HostileNameTests {
             recipient=$(sed -n 's/^# public key: //p' key)
             "$program" inspect store > inspected
             "$program" import --dry-run store
-            "$program" create --keychain file:store -r "$recipient" -o store.kcb
+            "$program" create --keychain file:store -r "$recipient" store.kcb
             "$program" schedule add nightly --keychain file:store -r "$recipient" --to backups
             "$program" run nightly
             "$program" status --prometheus > metrics

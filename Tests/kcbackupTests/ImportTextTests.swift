@@ -56,13 +56,13 @@ struct ImportTextTests {
         for command in ["keychain create --no-passcode", "keychain default secret-service:"] {
             #expect(home.run(command).status == .ok)
         }
-        let warning = "kcbackup: warning: the items go to keychain 'login', since 'import' writes into keychains alone"
+        let warning = "kcbackup: warning: the items go to keychain 'login', since an import goes into a keychain"
         let dryRun = home.run("import items.jsonl -n")
         #expect(dryRun.status == .ok && dryRun.messages.contains("the items would go to keychain 'login'"))
         let outcome = home.run("import items.jsonl -v")
         #expect(outcome.status == .ok)
         #expect(outcome.messages.contains(warning), "\(outcome.messages)")
-        #expect(outcome.messages.contains("hint: 'kcbackup merge FILE --into secret-service:' takes it"))
+        #expect(outcome.messages.contains("hint: '--into secret-service:' takes them there"))
         #expect(outcome.messages.contains("'kcbackup undo --keychain login' takes that back"), "\(outcome.messages)")
         #expect(!home.run("import items.jsonl --into login").messages.contains("the desktop keyring"))
         #expect(home.run("keychain default login").status == .ok)

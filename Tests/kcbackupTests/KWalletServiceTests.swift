@@ -55,14 +55,14 @@ struct KWalletServiceTests {
             $DESKTOP fill 1 40
             plain() { sed 's#application/octet-stream#text/plain#' | sort; }
             $DESKTOP dump | sed 's/^Collection 0/kdewallet/' | plain >before
-            $KCBACKUP create --keychain secret-service: -r "$key" -o gnome.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" gnome.kcb
             end
             login
             restore() { $KCBACKUP restore "$1" -i key.txt --keychain secret-service:kdewallet --json | jq -c .plan; }
             restore gnome.kcb
             restore gnome.kcb
             cmp before <($DESKTOP dump | plain)
-            $KCBACKUP create --keychain secret-service: -r "$key" -o kde.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" kde.kcb
             logout
             login
             $KCBACKUP diff kde.kcb --keychain secret-service: -i key.txt
@@ -93,7 +93,7 @@ struct KWalletServiceTests {
               kwallet writePassword "$handle" Passwords $name "secret of $name" test >/dev/null
             done
             read() { kwallet readPassword "$handle" Passwords $1 test; }
-            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
             $KCBACKUP item list --keychain secret-service: --json | jq -c '[.items[].attributes.labl] | sort'
             kwallet removeEntry "$handle" Passwords one test >/dev/null
             $KCBACKUP restore a.kcb -i key.txt --on-conflict overwrite --json | jq -c .plan
@@ -134,7 +134,7 @@ struct KWalletServiceTests {
               echo '{"class":"genp","attributes":{"svce":"'$secret'"},"secret":{"base64":"'$secret'"}}' >>items.jsonl
             done
             chmod 600 items.jsonl
-            $KCBACKUP create --keychain file:items.jsonl -r "$key" -o items.kcb
+            $KCBACKUP create --keychain file:items.jsonl -r "$key" items.kcb
             for round in 1 2; do
               $KCBACKUP restore items.kcb -i key.txt --keychain secret-service: --json | jq -c .plan
             done
@@ -151,20 +151,20 @@ struct KWalletServiceTests {
             """
             try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
             printf secret | secret-tool store --label=One service one
-            try $KCBACKUP create --keychain secret-service: -r "$key" -o open.kcb
+            try $KCBACKUP create --keychain secret-service: -r "$key" open.kcb
             logout
             login
             # Only to be had with a question that nobody could answer here.
             settings true
-            try $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            try $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
             logout
             settings false
             kwalletd5 >kwallet.log 2>&1 & daemon=$!
             started false
-            try $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
-            try $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" -o a.kcb
+            try $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
+            try $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" a.kcb
             try $KCBACKUP restore open.kcb -i key.txt --keychain secret-service:New --passcode file:pw
-            try $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o b.kcb
+            try $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" b.kcb
             ls *.kcb
             """)
         #expect(

@@ -60,7 +60,7 @@ struct KeePassXCServiceTests {
             $DESKTOP fill 1 40
             plain() { sed -z 's/ FDO_SECRETS_CONTENT_TYPE=[^ ]*//g; s/ Notes=[^|]* Uuid=[0-9a-f]*//g; s#application/octet-stream#text/plain#g' | sort; }
             $DESKTOP dump | sed 's/^Collection 0/People/' | plain >before
-            $KCBACKUP create --keychain secret-service: -r "$key" -o gnome.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" gnome.kcb
             end
             database
             opened
@@ -69,7 +69,7 @@ struct KeePassXCServiceTests {
             diff before after >&2
             $KCBACKUP restore gnome.kcb -i key.txt --keychain secret-service:People --json | jq -c .plan
             # Its own backup, of which an entry is gone: it gets another UUID there, and is the same item.
-            $KCBACKUP create --keychain secret-service: -r "$key" -o people.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" people.kcb
             secret-tool clear service host3.example.org
             $KCBACKUP restore people.kcb -i key.txt --json | jq -c .plan
             $DESKTOP dump | plain >after
@@ -94,14 +94,14 @@ struct KeePassXCServiceTests {
             opened
             printf secret | secret-tool store --label=Bank service bank user ada
             $KCBACKUP item list --keychain secret-service: --json | jq -c '.items[].attributes | [.svce, .acct, .labl]'
-            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
             printf 'b\\377\\000c' >other; chmod 600 other
             $KCBACKUP item update --keychain secret-service: --service bank --yes --set label=Mine --secret file:other
             $KCBACKUP item find --keychain secret-service: --service bank --reveal | od -An -tx1
             $KCBACKUP item update --keychain secret-service: --service bank --yes --set label=Bank
             $KCBACKUP restore a.kcb -i key.txt --on-conflict overwrite --json | jq -c .plan
             secret-tool lookup service bank; echo
-            $KCBACKUP restore --undo --keychain secret-service: --yes
+            $KCBACKUP undo --keychain secret-service: --yes
             $KCBACKUP item find --keychain secret-service: --service bank --reveal | od -An -tx1
             printf more | secret-tool store --label=More service more
             status=0; $KCBACKUP restore a.kcb -i key.txt --replace --yes 2>/dev/null || status=$?; echo $status
@@ -130,13 +130,13 @@ struct KeePassXCServiceTests {
             database
             opened
             printf secret | secret-tool store --label=Bank service bank user ada
-            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
             # secret-tool itself crashes when it is done.
             secret-tool lock --collection=people 2>/dev/null || true
             until is true; do kill -0 $daemon; done
             try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
-            try $KCBACKUP create --keychain secret-service: -r "$key" -o b.kcb
-            try $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o c.kcb
+            try $KCBACKUP create --keychain secret-service: -r "$key" b.kcb
+            try $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" c.kcb
             try $KCBACKUP restore a.kcb -i key.txt
             kill -0 $daemon
             """)
@@ -158,9 +158,9 @@ struct KeePassXCServiceTests {
             database
             closed
             try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
-            try $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
-            try $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" -o a.kcb
-            try $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o b.kcb
+            try $KCBACKUP create --keychain secret-service: -r "$key" a.kcb
+            try $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" a.kcb
+            try $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" b.kcb
             ls *.kcb
             """)
         #expect(

@@ -94,8 +94,8 @@ struct KeychainMoveTests {
         for line in [
             "item list", "item find free", "item add --service x --generate", "item delete --service free",
             "item update --service free --set account=x", "create b.kcb --passphrase file:pass",
-            "create b.kcb --unencrypted", "create --to backups --passphrase file:pass", "restore --undo",
-            "restore --list-undo", "restore a.kcb --passphrase file:pass", "keychain unlock",
+            "create b.kcb --unencrypted", "create --to backups --passphrase file:pass", "undo",
+            "undo --list", "restore a.kcb --passphrase file:pass", "keychain unlock",
             "keychain lock", "keychain set-passcode --no-passcode", "keychain info", "keychain create other",
             "keychain escrow revoke", "device show", "device list", "device export -o copy --passphrase file:pass",
             "device adopt", "doctor", "export --to csv --plaintext -o out.csv", "diff a.kcb --passphrase file:pass",

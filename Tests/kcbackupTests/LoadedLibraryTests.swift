@@ -30,7 +30,7 @@ struct LoadedLibraryTests {
                 without keychain create --no-passcode 2>/dev/null
                 echo tulip | without item add --service Bank --secret fd:0 2>/dev/null
                 without item list | grep -c Bank
-                "$KCBACKUP" create --unencrypted -o a.kcb 2>/dev/null
+                "$KCBACKUP" create --unencrypted a.kcb 2>/dev/null
                 without verify a.kcb | head -1
                 without restore a.kcb
                 echo restored
@@ -44,9 +44,9 @@ struct LoadedLibraryTests {
             Self.broken + """
                 umask 077
                 "$KCBACKUP" keychain create --no-passcode 2>/dev/null
-                broken libarchive.so.13 -- "$KCBACKUP" create --unencrypted -o a.kcb 2>&1 | grep -v warning
+                broken libarchive.so.13 -- "$KCBACKUP" create --unencrypted a.kcb 2>&1 | grep -v warning
                 echo ${PIPESTATUS[0]}
-                broken libarchive.so.13 -- "$KCBACKUP" create --unencrypted -o - 2>/dev/null | wc -c
+                broken libarchive.so.13 -- "$KCBACKUP" create --unencrypted - 2>/dev/null | wc -c
                 echo "walnut lantern velvet orbit" >passcode
                 broken libzxcvbn.so.0 -- "$KCBACKUP" keychain create other --passcode file:passcode 2>&1
                 echo $?

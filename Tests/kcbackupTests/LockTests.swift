@@ -110,7 +110,7 @@ extension LockTests {
     func passphraseStrength() throws {
         let weak = "warning: passphrase strength 0 of 4: "
         try home.write("weak", "password\n")
-        let unattended = home.run("create -o a.kcb --passphrase file:weak --passcode file:passcode")
+        let unattended = home.run("create a.kcb --passphrase file:weak --passcode file:passcode")
         #expect(unattended.status == .ok)
         #expect(unattended.messages.contains(weak))
         #expect(unattended.messages.split(separator: "\n").count == 1)
@@ -118,17 +118,17 @@ extension LockTests {
         // The passphrase is not typed again, but the warning has been printed by then.
         let terminal = ScriptedTerminal(answers: ["1"])
         let typed = home.run(
-            "create -o b.kcb --passcode file:passcode".split(separator: " ").map(String.init), terminal: terminal)
+            "create b.kcb --passcode file:passcode".split(separator: " ").map(String.init), terminal: terminal)
         #expect(typed.status == .usage)
         #expect(typed.messages.contains(weak))
 
         let empty = ScriptedTerminal(answers: [""])
         let madeUp = home.run(
-            "create -o c.kcb --passcode file:passcode".split(separator: " ").map(String.init), terminal: empty)
+            "create c.kcb --passcode file:passcode".split(separator: " ").map(String.init), terminal: empty)
         #expect(madeUp.status == .ok)
         #expect(!madeUp.messages.contains("strength"))
 
-        let strong = home.run("create -o d.kcb --passphrase file:passcode --passcode file:passcode")
+        let strong = home.run("create d.kcb --passphrase file:passcode --passcode file:passcode")
         #expect(strong.status == .ok)
         #expect(strong.messages == "")
     }

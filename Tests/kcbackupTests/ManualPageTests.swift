@@ -89,19 +89,18 @@ struct ManualPageTests {
         }
         if verbs.count == 1 { return groups.filter { !$0.options.isEmpty } }
         let given = Set(groups.flatMap(\.options))
+        let known = try Dictionary(uniqueKeysWithValues: verbs.map { ($0, Set(try options(of: $0))) })
         // Where all verbs that have an option agree, they may mean something of their own by it.
-        func title(of option: OptionName) throws -> OptionTitle {
-            let owners = try verbs.filter { try options(of: $0).contains(option.spelling) }
+        func title(of option: OptionName) -> OptionTitle {
+            let owners = verbs.filter { known[$0]?.contains(option.spelling) == true }
             let titles = owners.map { owner in
                 let verb = CommandPath(owner.split(separator: " ").map(String.init)).command as? any Verb.Type
                 return verb?.title(of: option) ?? option.title
             }
             return Set(titles).count == 1 ? titles[0] : option.title
         }
-        return try OptionTitle.allCases.compactMap { wanted in
-            let options = try OptionName.allCases.filter {
-                try given.contains($0.spelling) && title(of: $0) == wanted
-            }
+        return OptionTitle.allCases.compactMap { wanted in
+            let options = OptionName.allCases.filter { given.contains($0.spelling) && title(of: $0) == wanted }
             let spellings = options.flatMap { option in
                 (option.letter.map { ["-\($0)"] } ?? []) + [option.spelling]
             }

@@ -20,7 +20,7 @@ struct ManualTests {
             ("docs/home.md", ["create", "inspect", "item", "restore", "undo", "schedule"]),
             ("docs/keys.md", ["create", "keychain", "keygen", "verify"]), ("docs/scripts.md", ["exec"]),
             ("docs/protect.md", ["protect", "unprotect"]),
-            ("docs/secret-service.md", ["create", "diff", "inspect", "item", "merge", "restore", "undo"]),
+            ("docs/secret-service.md", ["create", "diff", "import", "inspect", "item", "restore", "undo"]),
         ])
     func commandLinesParse(name: String, expected: [String]) throws {
         var tried: Set<String> = []

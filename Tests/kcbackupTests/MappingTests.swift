@@ -42,7 +42,7 @@ struct MappingTests {
         for n in 20 500; do
           count $n import import $n.csv --into k$n
           count $n again import $n.csv --into k$n
-          count $n create create --keychain k$n --unencrypted -o $n.kcb
+          count $n create create --keychain k$n --unencrypted $n.kcb
           count $n verify verify $n.kcb
           count $n inspect inspect $n.kcb
           count $n restore restore $n.kcb --keychain restored$n

@@ -78,7 +78,7 @@ struct NamingTests {
             "home/items.jsonl", Array((#"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n").utf8),
             mode: 0o600)
         let lines = [
-            "create --output=~/a.kcb --passphrase file:~/secret --keychain file:~/items.jsonl",
+            "create ~/a.kcb --passphrase file:~/secret --keychain file:~/items.jsonl",
             "verify ~/a.kcb --passphrase file:~/secret", "keychain create ~/k.keychain --passcode file:~/secret",
             "item list --keychain=~/k.keychain", "keygen --output=~/key.txt",
         ]

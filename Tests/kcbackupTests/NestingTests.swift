@@ -39,7 +39,7 @@ struct NestingTests {
             #expect(!errors.isEmpty || outcome.messages.contains("kcbackup: warning: "), "\(name): \(line)")
         }
         for line in [
-            ["item", "list", "--keychain", "file:file"], ["create", "--keychain", "file:file", "-o", "x.kcb"],
+            ["item", "list", "--keychain", "file:file"], ["create", "--keychain", "file:file", "x.kcb"],
         ] {
             #expect(home.run(line).status != .internal, "\(name): \(line)")
         }

@@ -167,7 +167,7 @@ struct RecoveryAttackTests {
             try #require(outcome.status == .ok, "\(outcome.messages)")
         }
         let key = try recipient(of: home)
-        let made = home.run("create -o laptop.kcb --passcode file:passcode -r \(key)")
+        let made = home.run("create laptop.kcb --passcode file:passcode -r \(key)")
         try #require(made.status == .ok, "\(made.messages)")
         return home
     }
@@ -186,7 +186,7 @@ struct RecoveryAttackTests {
     }
 
     func create(_ name: String, _ options: String) throws {
-        let outcome = home.run("create -o \(name) --passcode file:passcode \(options)")
+        let outcome = home.run("create \(name) --passcode file:passcode \(options)")
         try #require(outcome.status == .ok, "\(outcome.messages)")
     }
 

@@ -51,7 +51,7 @@ struct RecoveryKitTests {
     func newMachine() throws {
         let kit = try make()
         #expect(kit.lines.count == 4)
-        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        #expect(home.run("create -r \(kit.recipient) laptop.kcb").status == .ok)
         let other = try TestHome()
         try other.folder.write("work/laptop.kcb", home.folder.read("work/laptop.kcb"), mode: 0o600)
         #expect(other.run("keychain create --no-passcode").status == .ok)
@@ -66,7 +66,7 @@ struct RecoveryKitTests {
     @Test("A check types the kit in, reads archives with it to their ends, and keeps the date")
     func checked() throws {
         let kit = try make()
-        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        #expect(home.run("create -r \(kit.recipient) laptop.kcb").status == .ok)
         #expect(home.run("recovery list").text.contains("never"))
         let outcome = run("recovery check laptop.kcb", in: home, at: ScriptedTerminal(answers: kit.lines))
         #expect(outcome.status == .ok, "\(outcome.messages)")
@@ -100,7 +100,7 @@ struct RecoveryKitTests {
     @Test("A line that is wrong on the sheet is put right if the others prove it and a yes confirms it")
     func repaired() throws {
         let kit = try make()
-        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        #expect(home.run("create -r \(kit.recipient) laptop.kcb").status == .ok)
         let wrong = try #require(misread(kit.lines[1], number: 2))
         var illegible = Array(kit.lines[2])
         illegible[7] = "?"
@@ -129,10 +129,10 @@ struct RecoveryKitTests {
     func failing() throws {
         #expect(home.run("keygen -o other").status == .ok)
         let other = String(try #require(home.run("keygen").text.firstMatch(of: /age1\w+/)).0)
-        #expect(home.run("create -r \(other) -o other.kcb").status == .ok)
+        #expect(home.run("create -r \(other) other.kcb").status == .ok)
         let kit = try make()
-        #expect(home.run("create --unencrypted -o here.kcb").status == .ok)
-        #expect(home.run("create -r \(kit.recipient) -o cut.kcb").status == .ok)
+        #expect(home.run("create --unencrypted here.kcb").status == .ok)
+        #expect(home.run("create -r \(kit.recipient) cut.kcb").status == .ok)
         let whole = try home.folder.read("work/cut.kcb")
         try home.folder.write("work/cut.kcb", Array(whole.dropLast(2_000)), mode: 0o600)
         for (archive, status) in [
@@ -149,7 +149,7 @@ struct RecoveryKitTests {
     @Test("On a machine that knows no kit, an archive shows what the key opens")
     func elsewhere() throws {
         let kit = try make()
-        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        #expect(home.run("create -r \(kit.recipient) laptop.kcb").status == .ok)
         let other = try TestHome()
         try other.folder.write("work/laptop.kcb", home.folder.read("work/laptop.kcb"), mode: 0o600)
         let outcome = run("recovery check laptop.kcb", in: other, at: ScriptedTerminal(answers: kit.lines))
@@ -190,7 +190,7 @@ struct RecoveryKitTests {
     func inspecting() throws {
         let kit = try make()
         let other = String(try #require(home.run("keygen").text.firstMatch(of: /age1\w+/)).0)
-        let outcome = home.run("create -r \(other) --inspect-recipient \(kit.recipient) -o names.kcb")
+        let outcome = home.run("create -r \(other) --inspect-recipient \(kit.recipient) names.kcb")
         #expect(outcome.status == .usage && outcome.messages.contains("recovery kit"), "\(outcome.messages)")
     }
 
@@ -264,7 +264,7 @@ struct RecoveryKitTests {
         let again = home.run("recovery make -o kit.txt")
         #expect(again.status == .exists)
         #expect(again.messages.contains("try the sheet with 'kcbackup recovery check'"), "\(again.messages)")
-        #expect(home.run("create -r \(kit.recipient) -o a.kcb").status == .ok)
+        #expect(home.run("create -r \(kit.recipient) a.kcb").status == .ok)
         let key =
             KitText.prefix(.x25519)
             + kit.lines.map { $0.split(separator: " ").dropFirst().dropLast().joined() }.joined()
@@ -277,7 +277,7 @@ struct RecoveryKitTests {
     @Test("With what the sheet says, Debian's age opens an archive without kcbackup", .waitsForPrograms)
     func withoutProgram() throws {
         let kit = try make()
-        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        #expect(home.run("create -r \(kit.recipient) laptop.kcb").status == .ok)
         let key = kit.lines.map { line in
             line.split(separator: " ").dropFirst().dropLast().joined()
         }.joined()

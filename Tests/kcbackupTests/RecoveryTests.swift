@@ -136,7 +136,7 @@ struct RecoveryTests {
     // MARK: - Preparation
 
     private func create(_ keys: [String]) throws -> String {
-        let outcome = home.run(["create", "-o", "laptop.kcb", "--passcode", "file:passcode"] + keys)
+        let outcome = home.run(["create", "laptop.kcb", "--passcode", "file:passcode"] + keys)
         try #require(outcome.status == .ok, "\(outcome.messages)")
         return home.path("laptop.kcb")
     }

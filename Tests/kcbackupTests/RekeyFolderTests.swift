@@ -60,7 +60,7 @@ struct RekeyFolderTests {
         try home.write("one", "correct horse battery")
         try home.write("two", "orbit lantern velvet")
         for (name, passphrase) in [("a", "one"), ("b", "two")] {
-            #expect(home.run("create -o \(name).kcb --passphrase file:\(passphrase)").status == .ok)
+            #expect(home.run("create \(name).kcb --passphrase file:\(passphrase)").status == .ok)
         }
         let ended = home.run(
             ["rekey", "a.kcb", "b.kcb", "-r", try recipient("new.txt")],

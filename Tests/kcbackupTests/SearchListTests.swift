@@ -25,7 +25,7 @@ struct SearchListTests {
     func newOnes() throws {
         try setList(["login"])
         #expect(home.run("keychain create work --no-passcode").status == .ok)
-        #expect(home.run("create -o a.kcb --unencrypted").status == .ok)
+        #expect(home.run("create a.kcb --unencrypted").status == .ok)
         #expect(home.run("restore a.kcb --keychain restored").status == .ok)
         #expect(home.run("restore a.kcb --keychain restored").status == .ok)
         #expect(home.run("restore a.kcb --keychain unmade --dry-run").status == .ok)

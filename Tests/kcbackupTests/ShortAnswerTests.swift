@@ -19,7 +19,7 @@ struct ShortAnswerTests {
         let outcome = try shell(
             """
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
-            "$KCBACKUP" create --unencrypted -o a.kcb -q
+            "$KCBACKUP" create --unencrypted a.kcb -q
             start=$(head -c \(count) a.kcb | od -An -v -tx1 | tr -d ' \\n')
             $STRACE -f -qq -o log -P "$PWD/a.kcb" -e trace=pread64 \\
               -e "inject=pread64:retval=\(count):poke_exit=@arg2=$start:when=1" "$KCBACKUP" verify a.kcb
@@ -41,9 +41,9 @@ struct ShortAnswerTests {
             find . -type f ! -name '*.lock' ! -name .place | sort | xargs sha256sum >../before
             try() { inject getrandom:error=$1 "$KCBACKUP" "${@:2}" 2>../err; echo $? $(grep error: ../err); }
             for code in ENOSYS EIO; do
-              try $code create -r "$recipient" -o a.kcb
-              try $code create --unencrypted -o a.kcb
-              try $code create --passphrase file:code -o a.kcb
+              try $code create -r "$recipient" a.kcb
+              try $code create --unencrypted a.kcb
+              try $code create --passphrase file:code a.kcb
               try $code keychain create work --no-passcode
               try $code keychain create work --passcode file:code
               try $code keychain set-passcode --new-passcode file:code
@@ -69,7 +69,7 @@ struct ShortAnswerTests {
               # In a shared folder, the file itself is opened before it is removed.
               $STRACE -f -qq -o log -P "$PWD/$mode" -e trace=openat \\
                 -e inject=openat:error=EOPNOTSUPP:when=$([ $mode = 700 ] && echo 2 || echo 3) \\
-                "$KCBACKUP" create --unencrypted -o $mode/a.kcb
+                "$KCBACKUP" create --unencrypted $mode/a.kcb
               echo $? $(grep -c "O_TMPFILE.*INJECTED" log) $(ls -A $mode)
             done
             """)
@@ -89,8 +89,8 @@ struct ShortAnswerTests {
               mount -t tmpfs -o size=8k,mode=700 none full
               for bytes in 8192 4096; do
                 head -c $bytes /dev/zero >full/other
-                "$KCBACKUP" create --unencrypted -o full/a.kcb; echo $?
-                (cd full; "$KCBACKUP" create --unencrypted -o a.kcb; echo $?)
+                "$KCBACKUP" create --unencrypted full/a.kcb; echo $?
+                (cd full; "$KCBACKUP" create --unencrypted a.kcb; echo $?)
                 ls -A full
               done' 2>&1
             """)
@@ -107,7 +107,7 @@ struct ShortAnswerTests {
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
             echo swordfish >secret; chmod 600 secret
             "$KCBACKUP" item add --service a --secret file:secret
-            for words in "create --unencrypted -o a.kcb --json" "item list --json" "item list" "inspect a.kcb --json" \\
+            for words in "create --unencrypted a.kcb --json" "item list --json" "item list" "inspect a.kcb --json" \\
               "inspect a.kcb" "verify a.kcb --json" "item find --service a --reveal" "keychain info --json"; do
               "$KCBACKUP" $words 2>&1 >/dev/full; echo $?
             done | sort | uniq -c

@@ -61,9 +61,9 @@ struct ShortResourcesTests {
         run keygen -o id.txt
         run device show
         run device list
-        run create -o a.kcb --passphrase file:code
-        run create -o b.kcb -r "$(grep -o 'age1[a-z0-9]*' id.txt | head -1)"
-        run create -o c.kcb --unencrypted
+        run create a.kcb --passphrase file:code
+        run create b.kcb -r "$(grep -o 'age1[a-z0-9]*' id.txt | head -1)"
+        run create c.kcb --unencrypted
         run verify a.kcb --passphrase file:code
         run inspect b.kcb -i id.txt
         run restore b.kcb -i id.txt

@@ -37,7 +37,7 @@ struct SystemFailureTests {
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
             echo swordfish >secret; chmod 600 secret
             "$KCBACKUP" item add --service a --secret file:secret
-            "$KCBACKUP" create --unencrypted -o a.kcb -q
+            "$KCBACKUP" create --unencrypted a.kcb -q
             restore="$KCBACKUP restore a.kcb --keychain new"
             inject renameat2:signal=KILL:when=1 $restore 2>/dev/null
             echo killed $?
@@ -61,7 +61,7 @@ struct SystemFailureTests {
             """
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
             $STRACE -f -qq -o /dev/null -e trace=openat,renameat2,linkat -e inject=linkat:error=EPERM \\
-              -e inject=renameat2:error=EINVAL "$KCBACKUP" create --unencrypted -o a.kcb
+              -e inject=renameat2:error=EINVAL "$KCBACKUP" create --unencrypted a.kcb
             echo $?
             ls -A
             """)
@@ -74,9 +74,9 @@ struct SystemFailureTests {
         let outcome = try shell(
             """
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
-            $STRACE -f -qq -o log -e trace=fsync,linkat "$KCBACKUP" create --unencrypted -o a.kcb
+            $STRACE -f -qq -o log -e trace=fsync,linkat "$KCBACKUP" create --unencrypted a.kcb
             last=$(grep -c fsync log)
-            inject fsync:error=EIO:when=$last "$KCBACKUP" create --unencrypted -o b.kcb 2>err
+            inject fsync:error=EIO:when=$last "$KCBACKUP" create --unencrypted b.kcb 2>err
             echo $?
             grep -c "may be lost in a power cut" err
             "$KCBACKUP" verify b.kcb >/dev/null; echo $?
@@ -132,7 +132,7 @@ struct SystemFailureTests {
             mkdir .ssh; echo key >.ssh/id_rsa; echo machine a >.netrc; chmod -R go= .ssh .netrc
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
             $STRACE -f -qq -o /dev/null -P "$PWD/.ssh" -e trace=getdents64 -e inject=getdents64:error=EIO \\
-              "$KCBACKUP" create --keychain home: --unencrypted -o a.kcb -q 2>err
+              "$KCBACKUP" create --keychain home: --unencrypted a.kcb -q 2>err
             echo $?
             grep -c "left out: '~/.ssh'" err
             """)
@@ -184,7 +184,7 @@ struct SystemFailureTests {
             """
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
             for call in fsync linkat flock; do
-              inject $call:error=EINTR:when=1 "$KCBACKUP" create --unencrypted -o $call.kcb -q; echo $?
+              inject $call:error=EINTR:when=1 "$KCBACKUP" create --unencrypted $call.kcb -q; echo $?
             done
             $STRACE -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain.lock" -e trace=openat \\
               -e inject=openat:error=EINTR:when=1 "$KCBACKUP" item add --service a --no-secret -q; echo $?
@@ -250,7 +250,7 @@ struct SystemFailureTests {
         world.clock = { Timestamp(microseconds: seconds * 1_000_000) ?? .reference }
         let messages = CollectedOutput()
         world.messages = messages
-        #expect(kcbackup.run(["create", "--unencrypted", "-o", "a.kcb"], in: world) == .refused)
+        #expect(kcbackup.run(["create", "--unencrypted", "a.kcb"], in: world) == .refused)
         #expect(messages.text.contains("set the clock"))
     }
 }

@@ -188,7 +188,7 @@ struct TokenTests {
 
     @Test("A keychain that a restore makes from an unencrypted archive has no token")
     func archives() {
-        #expect(home.run("create -o a.kcb --unencrypted").status == .ok)
+        #expect(home.run("create a.kcb --unencrypted").status == .ok)
         let restored = home.run("restore a.kcb --keychain new")
         #expect(restored.status == .ok, "\(restored.messages)")
         #expect(home.run("keychain token list new").text == "")

@@ -14,7 +14,7 @@ struct UndoFailureTests {
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n")
         #expect(home.run("keychain create --passcode file:passcode").status == .ok)
         #expect(home.run("import items.jsonl --passcode file:passcode").status == .ok)
-        #expect(home.run("create -o a.kcb --unencrypted").status == .ok)
+        #expect(home.run("create a.kcb --unencrypted").status == .ok)
         #expect(home.run("item update --service Bank --set icmt=x --passcode file:passcode").status == .ok)
         #expect(home.run("restore a.kcb --on-conflict overwrite --passcode file:passcode").status == .ok)
         let state = try #require(home.folder.list().first { $0.contains("/undo/") && $0.hasSuffix(".keychain") })
@@ -26,7 +26,7 @@ struct UndoFailureTests {
         #expect(outcome.messages.contains("warning: the passcode is set; a state that an earlier one opens is left"))
         #expect(home.run("item find --service Bank --reveal --passcode file:new").text == "tulip")
         // The states in the folder are not trusted either.
-        #expect(home.run("restore --undo").status == .refused)
+        #expect(home.run("undo").status == .refused)
     }
 
     @Test(
@@ -39,7 +39,7 @@ struct UndoFailureTests {
             printf '%s\\n' '{"class":"genp","attributes":{"svce":"Bank"},"secret":"first"}' '{"class":"genp","attributes":{"svce":"Chat"},"secret":"back"}' >items.jsonl
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
             "$KCBACKUP" import items.jsonl -q --no-undo 2>/dev/null
-            "$KCBACKUP" create --unencrypted -o a.kcb -q
+            "$KCBACKUP" create --unencrypted a.kcb -q
             echo second >new
             "$KCBACKUP" item update --service Bank --secret file:new --no-undo
             "$KCBACKUP" item delete --service Chat --yes --no-undo
@@ -49,8 +49,8 @@ struct UndoFailureTests {
             "$KCBACKUP" item find --service Bank --reveal; echo
             "$KCBACKUP" restore a.kcb --on-conflict overwrite -q
             "$KCBACKUP" item find --service Bank --reveal; echo
-            "$KCBACKUP" restore --list-undo --json | grep -o '"items":[0-9]*'
-            "$KCBACKUP" restore --undo --yes -q
+            "$KCBACKUP" undo --list --json | grep -o '"items":[0-9]*'
+            "$KCBACKUP" undo --yes -q
             "$KCBACKUP" item find --service Bank --reveal; echo
             "$KCBACKUP" item find --service Chat; echo "ended with $?"
             """)
@@ -75,22 +75,22 @@ struct UndoFailureTests {
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
             "$KCBACKUP" item add --class genp --service Large --secret file:large -q --no-undo
             "$KCBACKUP" item add --class genp --service Bank --secret file:small -q --no-undo
-            "$KCBACKUP" create --unencrypted -o a.kcb -q
+            "$KCBACKUP" create --unencrypted a.kcb -q
             echo second >small
             "$KCBACKUP" item update --service Bank --secret file:small --no-undo
             fill() { head -c $(($(df --output=avail -k . | tail -n 1) - $1))K /dev/zero >filler; }
             fill 40
             "$KCBACKUP" restore a.kcb --on-conflict overwrite; echo "ended with $?"
             "$KCBACKUP" item find --service Bank --reveal; echo
-            "$KCBACKUP" restore --list-undo --json | grep -c name
+            "$KCBACKUP" undo --list --json | grep -c name
             rm filler
             "$KCBACKUP" restore a.kcb --on-conflict overwrite -q; echo "ended with $?"
             "$KCBACKUP" item find --service Bank --reveal; echo
             fill 40
-            "$KCBACKUP" restore --undo; echo "ended with $?"
+            "$KCBACKUP" undo; echo "ended with $?"
             "$KCBACKUP" item find --service Bank --reveal; echo
             rm filler
-            "$KCBACKUP" restore --undo -q; echo "ended with $?"
+            "$KCBACKUP" undo -q; echo "ended with $?"
             "$KCBACKUP" item find --service Bank --reveal; echo
             "$KCBACKUP" item find --service Large --reveal | wc -c
             ' 2>&1

@@ -17,7 +17,7 @@ struct UndoModelTests {
             let lines = names.map { #"{"class":"genp","attributes":{"svce":"\#($0)"},"secret":"\#(file)"}"# }
             try home.write("\(file).jsonl", lines.joined(separator: "\n") + "\n")
             #expect(home.run("import \(file).jsonl").status == .ok)
-            #expect(home.run("create --unencrypted -o \(file).kcb").status == .ok)
+            #expect(home.run("create --unencrypted \(file).kcb").status == .ok)
             #expect(home.run("item delete --class genp --yes").status == .ok)
             try home.write(
                 "\(file).csv", "name,url,username,password\n\(file),https://\(file).example/,ada,\(file)\n")
@@ -38,7 +38,7 @@ struct UndoModelTests {
             "restore \(file).kcb --service \(name)", "import \(file).csv", "import \(file).csv --on-conflict overwrite",
             "import \(file).jsonl", "item add --service \(name) --no-secret",
             "item update --service \(name) --secret file:new", "item update --class genp --set icmt=\(name) --yes",
-            "item delete --service \(name)", "item delete --class genp --yes", "undo --yes", "restore --undo --yes",
+            "item delete --service \(name)", "item delete --class genp --yes", "undo --yes",
         ].randomElement(using: &random) ?? ""
     }
 
@@ -75,7 +75,7 @@ struct UndoModelTests {
             let undone = home.run("undo --yes -v")
             #expect(undone.status == .ok && contents() == before, "\(history): \(undone.messages)")
             #expect(undone.messages.contains("took back '\(expected)' of 2026-"), "\(history): \(undone.messages)")
-            #expect(home.run("restore --undo --yes").status == .ok && contents() == after, "\(history)")
+            #expect(home.run("undo --yes").status == .ok && contents() == after, "\(history)")
         }
     }
 

@@ -9,11 +9,11 @@ struct UndoOfNothingTests {
     private static let archives = ["sealed.kcb", "open.kcb -i key.txt"]
     private static let policies = [
         "", " --on-conflict keep", " --on-conflict overwrite", " --on-conflict fail", " --replace --yes",
-        " --replace --replace-unarchived --yes", " --service oak", " --undo --yes", " --dry-run",
+        " --replace --replace-unarchived --yes", " --service oak", " --dry-run",
     ]
     /// Commands after which the items are those of before, with their secrets and dates.
     static let commands =
-        archives.flatMap { archive in policies.filter { !$0.contains("undo") }.map { "restore \(archive)\($0)" } } + [
+        archives.flatMap { archive in policies.map { "restore \(archive)\($0)" } } + [
             "import a.csv", "import a.csv --on-conflict keep", "import a.csv --on-conflict overwrite",
             "import a.csv --on-conflict fail", "import a.jsonl",
             "item add --service oak --no-secret", "item update --service none --set icmt=x",
@@ -33,11 +33,11 @@ struct UndoOfNothingTests {
         for command in [
             "keychain create" + (passcode.isEmpty ? " --no-passcode" : passcode), "keygen -o key.txt",
             "import a.jsonl --no-undo" + passcode, "import a.csv --no-undo" + passcode,
-            "create --unencrypted -o sealed.kcb",
+            "create --unencrypted sealed.kcb",
         ] { #expect(home.run(command).status == .ok, "\(command)") }
         let recipient = try #require(
             String(decoding: home.folder.read("work/key.txt"), as: UTF8.self).firstMatch(of: /age1[0-9a-z]+/))
-        #expect(home.run("create -o open.kcb -r \(recipient.output)" + passcode).status == .ok)
+        #expect(home.run("create open.kcb -r \(recipient.output)" + passcode).status == .ok)
         // The rows of the keychain are then sealed anew, and their contents are those of both archives.
         #expect(home.run("item delete --class genp --yes --no-undo").status == .ok)
         #expect(home.run("item delete --class inet --yes --no-undo").status == .ok)

@@ -14,7 +14,6 @@ package struct KeptStates {
     package enum Change: String, CaseIterable, Hashable, Sendable {
         case restore
         case `import`
-        case merge
         case undo
         case itemAdd = "add"
         case itemDelete = "delete"
@@ -25,7 +24,6 @@ package struct KeptStates {
             switch self {
             case .restore: "restore"
             case .import: "import"
-            case .merge: "merge"
             case .undo: "undo"
             case .itemAdd: "item add"
             case .itemDelete: "item delete"
@@ -40,7 +38,7 @@ package struct KeptStates {
         package var isOfItems: Bool {
             switch self {
             case .itemAdd, .itemDelete, .itemUpdate: true
-            case .restore, .import, .merge, .undo: false
+            case .restore, .import, .undo: false
             }
         }
     }

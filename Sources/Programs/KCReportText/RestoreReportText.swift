@@ -44,10 +44,10 @@ extension RestoreReport {
     /// What was done with what a report is about.
     package enum Deed: Sendable {
         case restored
-        case merged
+        case imported
 
-        fileprivate var infinitive: String { self == .restored ? "restore" : "merge" }
-        package var participle: String { self == .restored ? "restored" : "merged" }
+        fileprivate var infinitive: String { self == .restored ? "restore" : "import" }
+        package var participle: String { self == .restored ? "restored" : "imported" }
     }
 
     /// The numbers of items, by what becomes of them.

@@ -45,7 +45,7 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Keychains",
                 subcommands: [
-                    KeychainCommand.self, ItemCommand.self, ExecCommand.self, ImportCommand.self, MergeCommand.self,
+                    KeychainCommand.self, ItemCommand.self, ExecCommand.self, ImportCommand.self,
                     ExportCommand.self, UndoCommand.self, DeviceCommand.self,
                 ]),
             CommandGroup(name: "Files", subcommands: [ProtectCommand.self, UnprotectCommand.self]),

@@ -66,7 +66,6 @@ enum OptionName: String, CaseIterable, Sendable {
     case last
     case length
     case list
-    case listUndo = "list-undo"
     case lockAfter = "lock-after"
     case lockWait = "lock-wait"
     case lockOnSuspend = "lock-on-suspend"

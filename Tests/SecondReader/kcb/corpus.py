@@ -81,7 +81,7 @@ def _encrypted(trial, source, number, count, passcode=False, recipients=(0,), in
     if passcode:
         words += ["--passcode", "file:passcode"]
     out = f"made{number}.kcb"
-    machine.run("create", "--keychain", path, *words, "-o", out)
+    machine.run("create", "--keychain", path, *words, out)
     if inspectors:
         shown = Case(machine.home / out, archive.Keys((machine.identities[inspectors[0]],), device=machine.device), [])
         compare_verify(shown, machine.objects("verify", "-i", f"key{inspectors[0]}", shown.path)[0][0])
@@ -127,7 +127,7 @@ def many_items(trial, source, number):
 def unencrypted(trial, source, number):
     machine = trial.machine
     path, given = _keychain(trial, source, number, 40, passcode=False)
-    machine.run("create", "--keychain", path, "--unencrypted", "-o", "made.kcb")
+    machine.run("create", "--keychain", path, "--unencrypted", "made.kcb")
     _compare(trial, "made.kcb", given, archive.Keys(device=machine.device), [])
 
 
@@ -135,7 +135,7 @@ def unencrypted_with_passcode(trial, source, number):
     machine = trial.machine
     path, given = _keychain(trial, source, number, 40, passcode=True)
     compare_keychain(machine, machine.home / path)
-    machine.run("create", "--keychain", path, "--unencrypted", "-o", "made.kcb", "--passcode", "file:passcode")
+    machine.run("create", "--keychain", path, "--unencrypted", "made.kcb", "--passcode", "file:passcode")
     # Once with the passcode that the keychain had, and once without.
     copy = machine.write("copy.kcb", (machine.home / "made.kcb").read_bytes())
     case = Case(copy, archive.Keys(device=machine.device), [])

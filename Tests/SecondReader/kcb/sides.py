@@ -115,7 +115,6 @@ class Machine:
             "file:passcode",
             "-r",
             encode_bech32(self.recipients[0], "age"),
-            "-o",
             again,
         )
         return archive.read(again.read_bytes(), archive.Keys((self.identities[0],), device=self.device))

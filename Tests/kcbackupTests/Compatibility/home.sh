@@ -46,10 +46,10 @@ END
 END
     kc import items.jsonl
     kc import --keychain work guarded.jsonl --passcode file:passcode
-    kc create -o passphrase.kcb --passphrase file:passphrase
-    kc create -o quantum.kcb -r "$(sed -n 's/^# public key: //p' quantum.txt)"
+    kc create passphrase.kcb --passphrase file:passphrase
+    kc create quantum.kcb -r "$(sed -n 's/^# public key: //p' quantum.txt)"
     kc recovery make -o kit.txt --comment 'in the safe'
-    kc create --keychain work --unencrypted -o work.kcb --passcode file:passcode
+    kc create --keychain work --unencrypted work.kcb --passcode file:passcode
     kc create --unencrypted --to backups
     kc item delete --service here --yes
     kc create --unencrypted --to backups --accept-shrink
@@ -58,7 +58,7 @@ END
     kc run nightly
     kc device export -o device.age --passphrase file:passphrase
     printf 'machine nas.example login ada password five\n' >.netrc
-    kc create --keychain home: -o home.kcb -r "$(sed -n 's/^# public key: //p' key.txt)"
+    kc create --keychain home: home.kcb -r "$(sed -n 's/^# public key: //p' key.txt)"
     rm .netrc
     kc restore home.kcb --keychain home: -i key.txt
     echo 'dear diary' >diary.txt
@@ -101,7 +101,7 @@ open_home() {
     say undo --keychain work --dry-run
     say restore work.kcb --keychain work --passcode file:passcode -v
     say restore passphrase.kcb --passphrase file:passphrase -v
-    say create --keychain work --escrow escrow --unencrypted -o again.kcb -v
+    say create --keychain work --escrow escrow --unencrypted again.kcb -v
     say unprotect diary.txt.age
     cat diary.txt
     say undo --keychain home:

@@ -112,7 +112,7 @@ enum FailureExamples {
         + locals.map { .local($0) }
         + KeyringHint.allCases.map { .noKeychain(name: "login", $0) }
         + [
-            .misnamed("secret-service", .keyring("secret-service:")), .misnamed("secret-service", .mergedKeyring),
+            .misnamed("secret-service", .keyring("secret-service:")),
             .misnamed("Login", .keychain("login")), .misnamed("login.keyring", .keyringFile("login.keyring")),
         ]
         + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
@@ -305,7 +305,7 @@ enum FailureExamples {
         .noRestoreKey(), .noRestoreKey(.newPassphrase), .emptyArchive, .emptyFile,
         .noSetting(use: "'--lock-after TIME'"), .comparesOne, .needsFolder,
         .notUnattended(.passphrase), .notUnattended(.change), .fileForFolder("laptop.kcb"),
-        .fileAndFolder("laptop.kcb", "backups"), .fileAndFolder("laptop.kcb", "nas:backups"), .undoOfItems(.undo),
+        .fileAndFolder("laptop.kcb", "backups"), .fileAndFolder("laptop.kcb", "nas:backups"), .undoOfItems,
         .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .opensNothing(.password, path: "logins.csv"),
         .notAStandardStore, .misnamed("secretservice:", .keyring("secret-service:")),
         .twoStores(keychain: "login", .bothHaveItems),

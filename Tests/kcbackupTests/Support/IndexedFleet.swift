@@ -77,7 +77,7 @@ struct IndexedFleet {
     ) throws -> String {
         let machine = try #require(machines[name])
         let keys = options ?? "-r \(recipients[0]) --inspect-recipient \(recipients[1])"
-        try #require(machine.run("create -o \(file) \(keys)").status == .ok)
+        try #require(machine.run("create \(file) \(keys)").status == .ok)
         let path = "remote/fleet/archives/\(try id(folder ?? name))/\(file)"
         try home.write(path, try machine.folder.read("work/\(file)"))
         return path

@@ -207,7 +207,7 @@ struct JSONHome {
         }
         let device = try #require(other.run("device show").text.firstMatch(of: /KC-[A-Z2-7-]+/)).0
         let recipient = try recipient(of: "far-key", in: other)
-        #expect(other.run("create -r \(recipient) -o far.kcb").status == .ok)
+        #expect(other.run("create -r \(recipient) far.kcb").status == .ok)
         return [
             ("far.kcb", try other.folder.read("work/far.kcb")), ("far-key", try other.folder.read("work/far-key")),
             ("far-device", Array(device.utf8)),
@@ -244,13 +244,12 @@ struct JSONHome {
             step("import", "import netrc \(passcode)", 3),
             step("import", "import changed --on-conflict keep \(passcode)"),
             step("import", "import bound.keyring --dry-run \(passcode)"),
-            step("merge", "merge changed --into login \(passcode)", 3),
             step("diff of files", "diff netrc changed", 3),
             step("diff of a file and a keychain", "diff changed --keychain login \(passcode)"),
             step("inspect of another program's file", "inspect netrc", 3),
             step(
                 "create of another program's file",
-                "create --keychain file:netrc -o netrc.kcb --passphrase file:passphrase", 3),
+                "create --keychain file:netrc netrc.kcb --passphrase file:passphrase", 3),
             step("item add", "item add --class genp --service a --account b --secret file:passphrase \(passcode)"),
             step("item update", "item update --service a --set icmt=x \(passcode)"),
             step("item list", "item list"),
@@ -258,14 +257,14 @@ struct JSONHome {
             step("item find", "item find --keychain file:codes --class genp --code"),
             step("export", "export --to csv --plaintext -o passwords.csv \(passcode)"),
             step("item delete", "item delete --service a"),
-            step("create", "create -o laptop.kcb \(passphrase) \(passcode)"),
-            step("create", "create -o here.kcb --unencrypted"),
+            step("create", "create laptop.kcb \(passphrase) \(passcode)"),
+            step("create", "create here.kcb --unencrypted"),
             step(
                 "create",
-                "create -o keys.kcb \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --inspect-recipient \(inspector)"
+                "create keys.kcb \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --inspect-recipient \(inspector)"
             ),
             step("create --to", "create --unencrypted --to backups"),
-            step("create of the files of the home", "create --keychain home: --unencrypted -o files.kcb", 3),
+            step("create of the files of the home", "create --keychain home: --unencrypted files.kcb", 3),
             step("inspect of the files of the home", "inspect home:", 3),
             step("create --to", "create --unencrypted --home --to everything", 3),
             step("restore --home", "restore --home everything --dry-run", 3),
@@ -361,7 +360,7 @@ struct JSONHome {
             step("undo", "undo --keychain taken"),
             Step(
                 row: "undo of a damaged file",
-                line: ["restore", "--undo", "--yes", "--keychain", "taken"], damaged: "taken"),
+                line: ["undo", "--yes", "--keychain", "taken"], damaged: "taken"),
             step("device list", "device list"),
             step("device trust", "device trust \(far) far"),
             step("verify", "verify far.kcb -i far-key"),

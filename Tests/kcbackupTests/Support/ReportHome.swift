@@ -23,7 +23,7 @@ struct ReportHome {
         for line in ["keychain create --no-passcode", "keygen -o key"] { #expect(home.run(line).status == .ok) }
         let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
         let recipient = String(try #require(key.firstMatch(of: /age1\w+/)).0)
-        let made = home.run(["create", "-r", recipient, "--keychain", "file:items.jsonl", "-o", archive])
+        let made = home.run(["create", "-r", recipient, "--keychain", "file:items.jsonl", archive])
         #expect(made.status == .ok, "\(made.messages)")
     }
 

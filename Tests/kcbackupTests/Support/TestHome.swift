@@ -27,7 +27,8 @@ extension TestHome {
             messages: CollectedOutput(),
             // The lowest valid costs: these tests are not about guessing.
             costs: DerivationCosts(
-                passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1)),
+                passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1),
+                kdbxMemoryInKiB: 64),
             unlocked: KeychainSession(retention: kernel, suspendedTime: { [self] in suspendedTime }),
             // The user who runs the tests may be logged in to a desktop.
             userRuntimeFolder: self.home + "/run",

@@ -54,7 +54,7 @@ struct ThrownMessages {
         "Commands/KeychainLockCommand.swift": [
             "refusal.reason": "this process may not use the kernel's key service, as in many containers"
         ],
-        "Commands/MergeCommand.swift": ["quoted(file)": "'keyrings'"],
+        "Local/KeyringImport.swift": ["quoted(path)": "'keyrings'"],
         "Commands/ScheduleEditCommand.swift": [
             "quoted(name)": "'copy-to'", "list": "recipient, to",
         ],

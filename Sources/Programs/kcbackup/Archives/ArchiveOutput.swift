@@ -35,13 +35,15 @@ final class ArchiveOutput {
         return file
     }
 
-    /// Parses `-o`: nil means a dated name in the working folder, and a folder means a dated name in that folder.
+    /// Parses the argument: nil means a dated name in the working folder, and a folder means a dated name in that folder.
     ///
     /// - Throws: `UsageProblem`, `Refusal` for a terminal, `FileFailure` (`exists`, `notFound`, `notFolder`).
     init(_ given: String?, of subject: any NamedStore, in session: Session) throws {
-        if given == "" { throw UsageProblem.empty(.output) }
+        if given == "" { throw UsageProblem("the name of the new archive is empty") }
         if given == "-" {
-            if session.style.isJSON { throw UsageProblem.together(.output, .json) }
+            if session.style.isJSON {
+                throw UsageProblem("'-' and '\(OptionName.json.spelling)' both use standard output")
+            }
             if session.world.terminal.showsOutput {
                 throw Refusal(
                     .refused, "standard output is a terminal, and an archive is binary",

@@ -95,7 +95,7 @@ struct RestoreText {
         func doing(_ past: String) -> String { report.isDryRun ? "would be \(past)" : past }
         list.add(report.vanishing) { _ in Remark("\(doing("removed")), and not in the \(source.word)") }
         try list.add(changes.replaced, of: counts.update) { _ in Remark(doing("replaced")) }
-        let undecided = done == .merged && policy == .keep ? ", and the file's version differs" : ""
+        let undecided = done == .imported && policy == .keep ? ", and the file's version differs" : ""
         let reason = policy == .newer ? ", since the \(source.word)'s version is not newer" : undecided
         try list.add(changes.kept, of: counts.keep) { _ in Remark(doing("kept") + reason) }
         if report.isDryRun {

@@ -12,7 +12,7 @@ internal import KCReportText
 
 /// `kcbackup create`: makes an archive from a keychain.
 struct CreateCommand: Verb {
-    static let mainOptions: [OptionName] = [.output, .keychain, .to]
+    static let mainOptions: [OptionName] = [.keychain, .to]
 
     static let keyringUse = KeyringUse.backedUp
 
@@ -36,25 +36,20 @@ struct CreateCommand: Verb {
             EXAMPLES:
               kcbackup create laptop.kcb
               kcbackup create --keychain secret-service: desk.kcb
-              kcbackup create -r age1… -o laptop.kcb --passcode file:/root/passcode
-              kcbackup create --unencrypted -o here.kcb
-              kcbackup create -r age1… -o - | ssh backup@host 'cat > laptop.kcb'
-              kcbackup create --keychain file:items.jsonl -o items.kcb
+              kcbackup create -r age1… laptop.kcb --passcode file:/root/passcode
+              kcbackup create --unencrypted here.kcb
+              kcbackup create -r age1… - | ssh backup@host 'cat > laptop.kcb'
+              kcbackup create --keychain file:items.jsonl items.kcb
               kcbackup create --all -r age1… --to ~/backups --if-changed
               kcbackup create --home -r age1… --to ~/backups
               kcbackup create -r age1… --to nas:backups
             """)
 
-    @Argument(help: "The new archive, as '--output' names it.", completion: .file(extensions: ["kcb"]))
-    var file: String?
-
-    @Option(
-        name: OptionName.output.name,
-        help: ArgumentHelp(
+    @Argument(
+        help:
             "The new archive; '-' for standard output; a folder for KEYCHAIN-DATE-TIME.kcb in it. (default: in this folder)",
-            valueName: "file"),
         completion: .file(extensions: ["kcb"]))
-    var output: String?
+    var file: String?
 
     @OptionGroup
     var options: CreateOptions
@@ -67,11 +62,8 @@ struct CreateCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         try options.check(in: session)
-        if file != nil, output != nil {
-            throw UsageProblem("the archive is given twice: as an argument and with '\(OptionName.output.spelling)'")
-        }
         if let file, let to = options.folder.to, !to.isEmpty { throw UsageProblem.fileAndFolder(file, to) }
-        let folder = try options.folder.folder(output: file ?? output)
+        let folder = try options.folder.folder()
         // Where something is written, a folder here never takes the place of a remote.
         let remote = folder.flatMap { RemoteLocation($0) }
         if let folder, remote == nil {
@@ -82,7 +74,7 @@ struct CreateCommand: Verb {
         let subject = try StoreChoice.chosen(options.keychain.keychain, in: session)
         let target =
             try remote.map { try ArchiveOutput($0, of: subject, in: session) }
-            ?? ArchiveOutput(file ?? output, of: subject, in: session)
+            ?? ArchiveOutput(file, of: subject, in: session)
         let open = try subject.open(options.store(unlocking), in: session)
         let keys = try given.map { try self.keys($0, open.items, subject, session) }
         // A run that fails before leaves no key behind; a keychain has one.

@@ -9,10 +9,10 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 
-/// `kcbackup import`: adds the items of a file, of another program or of lines, to a keychain.
+/// `kcbackup import`: adds the items of a file, of another program or of lines, to a keychain or to the desktop keyring.
 struct ImportCommand: Verb {
     static let mainOptions: [OptionName] = [.into, .dryRun, .from]
-    static let keyringUse = KeyringUse.merged
+    static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(
         commandName: "import",
@@ -21,7 +21,8 @@ struct ImportCommand: Verb {
             The format is recognized by the content of the file, not by its name. The file is read to its end and must \
             pass every check that its format allows before anything is written; then everything is written, or \
             nothing. A second import of the same file changes nothing. Items go to a keychain, the default one if none \
-            is named; 'kcbackup merge' takes a file into the desktop keyring.
+            is named, or with '--into secret-service:' to the desktop keyring. Nothing is ever removed there: what differs is \
+            named and stays, and the exit code is 3, unless '--on-conflict' says what wins.
 
             Notes, one-time passwords and other fields become items of their own, since they are secrets. What cannot \
             be kept in a keychain is counted. 'import.md' in the \
@@ -41,6 +42,7 @@ struct ImportCommand: Verb {
               kcbackup import ~/.netrc --into scripts
               kcbackup import ~/.git-credentials --remove-from-file
               kcbackup import items.jsonl
+              kcbackup import login.keyring --into secret-service:Login
             """)
 
     @Argument(help: "The file, or folder; '-' is standard input.", completion: .file())
@@ -57,18 +59,22 @@ struct ImportCommand: Verb {
 
     @Option(
         name: OptionName.into.name,
-        help: ArgumentHelp("The keychain, as '--keychain' names it.", valueName: "name|path"),
-        completion: KnownNames.keychains)
+        help: ArgumentHelp("The store, as '--keychain' names it.", valueName: "name|path"),
+        completion: KnownNames.keychainsAndKeyring)
     var into: String?
 
     @OptionGroup
-    var keychain: LocalKeychainOptions
+    var keychain: KeychainOptions
+
+    @OptionGroup
+    var unlocking: UnlockOptions
 
     @Option(
         name: OptionName.onConflict.name,
         help: ArgumentHelp(
-            "What wins where an item is there already: newer, keep, overwrite or fail.", valueName: "policy"))
-    var onConflict: ConflictPolicy = .newer
+            "What wins where an item is there already: newer, keep, overwrite or fail. (default: newer; keep in the desktop keyring)",
+            valueName: "policy"))
+    var onConflict: ConflictPolicy?
 
     @Flag(name: OptionName.dryRun.name, help: "Say what would happen, and write nothing.")
     var dryRun = false
@@ -93,14 +99,19 @@ struct ImportCommand: Verb {
         if into != nil, keychain.keychain != nil { throw UsageProblem.together(.into, .keychain) }
         var target = keychain
         target.keychain = into ?? keychain.keychain
-        if DesktopKeyring(target.keychain) != nil {
-            throw UsageProblem(
-                "'import' writes into keychains, and 'secret-service:' names the desktop keyring",
-                hint: "'kcbackup merge FILE \(OptionName.into.spelling) secret-service:' takes it there")
-        }
         try opening.check(with: file, passcode: target.passcode)
         let table = try table()
         if target.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
+        let options = StoreOptions(target.passcodeOption, unlocking)
+        let keyring = DesktopKeyring(target.keychain)
+        let kind: StoreKind = keyring == nil ? .keychain : .keyring
+        try kind.check(options.given + (removeFromFile ? [.removeFromFile] : []))
+        if let keyring {
+            return try KeyringImport(
+                path: file, opening: opening, table: table, keyring: keyring, options: options, given: onConflict,
+                isDryRun: dryRun, keepsState: !noUndo
+            ).run(in: session)
+        }
         let local = try LocalKeychain(target.keychain, in: session.world)
         // Check before asking the user in vain.
         let isThere = try Path.exists(local.path)
@@ -128,7 +139,7 @@ struct ImportCommand: Verb {
         let isElsewhere = target.keychain == nil && lists.store == .desktop
         if isElsewhere, isThere { warnOfPlace(local, in: session) }
         return try KeychainImport(
-            path: file, target: target, named: isElsewhere ? local.name : target.keychain, policy: onConflict,
+            path: file, target: target, named: isElsewhere ? local.name : target.keychain, policy: onConflict ?? .newer,
             isDryRun: dryRun, keepsState: !noUndo, removesFromFile: removeFromFile
         ).run(reading, in: session)
     }
@@ -136,12 +147,12 @@ struct ImportCommand: Verb {
     /// Says where the items go, if the user chose the desktop keyring for commands that name no keychain.
     private func warnOfPlace(_ local: LocalKeychain, in session: Session) {
         session.warn(
-            "the items \(dryRun ? "would go" : "go") to keychain \(quoted(local.name)), since 'import' writes into keychains "
-                + "alone, and not into the desktop keyring, which is the default")
+            "the items \(dryRun ? "would go" : "go") to keychain \(quoted(local.name)), since an import goes into a "
+                + "keychain where no store is named, and not into the desktop keyring, which is the default")
         if session.style.isQuiet { return }
         session.message(
-            "kcbackup: hint: \(KeyringHint.merged.words); '\(OptionName.into.spelling) \(shellWord(local.name))' says that "
-                + "the keychain is meant\n")
+            "kcbackup: hint: '\(OptionName.into.spelling) \(DesktopKeyring.all.name)' takes them there; "
+                + "'\(OptionName.into.spelling) \(shellWord(local.name))' says that the keychain is meant\n")
     }
 
     /// Returns the format for a table with the named columns.

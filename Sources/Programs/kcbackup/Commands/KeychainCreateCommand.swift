@@ -108,7 +108,7 @@ struct KeychainCreateCommand: Verb {
         // A user who loses the device key or the passcode before the first backup loses everything.
         let isDefault = (try? LocalKeychain(nil, in: session.world)) == local
         let option = isDefault ? "" : " \(OptionName.keychain.spelling) \(shellWord(local.name))"
-        session.note("make its first backup soon: 'kcbackup create\(option) -o FILE.kcb'")
+        session.note("make its first backup soon: 'kcbackup create\(option) FILE.kcb'")
         if style.json {
             try session.result(.passcodeSet(describe(local, in: session), strength), [])
         }

@@ -22,7 +22,7 @@ struct KeygenCommand: Verb {
 
             EXAMPLES:
               kcbackup keygen -o restore-key.txt
-              kcbackup create -r age1… -o laptop.kcb
+              kcbackup create -r age1… laptop.kcb
               kcbackup restore laptop.kcb -i restore-key.txt
             """)
 

@@ -40,9 +40,7 @@ struct RestoreCommand: Verb {
               kcbackup restore --home nas:backups
             """)
 
-    @Argument(
-        help: ArgumentHelp("The archive; with '--undo' a state that '--list-undo' shows, by default the newest."),
-        completion: .file(extensions: ["kcb"]))
+    @Argument(help: "The archive.", completion: .file(extensions: ["kcb"]))
     var archive: String?
 
     @Argument(help: "Restore only items whose label, service, server, account or kind contains this text, in any case.")
@@ -110,21 +108,11 @@ struct RestoreCommand: Verb {
 
     @Flag(
         name: OptionName.yes.name,
-        help: "Do not ask before items are removed or set back, or a damaged file is replaced.")
+        help: "Do not ask before local items are removed.")
     var yes = false
 
     @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the restore.")
     var noUndo = false
-
-    @Flag(
-        name: OptionName.undo.name,
-        help: "Take back the last change, as 'kcbackup undo' does.")
-    var undo = false
-
-    @Flag(
-        name: OptionName.listUndo.name,
-        help: "List the states that can be brought back, as 'kcbackup undo --list' does.")
-    var listUndo = false
 
     @OptionGroup
     var style: StyleOptions
@@ -140,13 +128,6 @@ struct RestoreCommand: Verb {
     }
 
     func run(in session: Session) throws -> ExitStatus {
-        if undo || listUndo {
-            try requireNothingElse()
-            let request = try UndoRequest(
-                store: RestorePlace(undoing: keychainName, store(), in: session), state: archive, isDryRun: dryRun,
-                keepsState: !noUndo, isConfirmed: yes)
-            return try listUndo ? request.list(in: session) : request.undo(in: session)
-        }
         guard let archive else {
             throw UsageProblem(
                 "no archive is given to restore",
@@ -260,27 +241,6 @@ struct RestoreCommand: Verb {
         let progress = Progress("checking the archive", in: session, reading: proven.opened, 1)
         defer { progress.finish() }
         return try proven.opened.source(progress.step)
-    }
-
-    /// Refuses options that apply to archives, which `--undo` and `--list-undo` do not use.
-    private func requireNothingElse() throws {
-        let given: OptionName = undo ? .undo : .listUndo
-        let others: [(Bool, OptionName)] = [
-            (undo && listUndo, .listUndo), (home, .home), (replace, .replace), (requireAll, .requireAll),
-            (listUndo && noUndo, .noUndo),
-            (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
-            (onConflict != nil, .onConflict), (noPasscode, .noPasscode),
-            (origin.acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
-            (!opening.identity.isEmpty, .identity),
-            (opening.identityPassphrase != nil, .identityPassphrase),
-            (archivePasscode.archivePasscode != nil, .archivePasscode),
-            (listUndo && passcodeOption.passcode != nil, .passcode),
-            (listUndo && unlocking.unlock, .unlock), (listUndo && dryRun, .dryRun),
-        ]
-        for (isGiven, other) in others where isGiven { throw UsageProblem.together(given, other) }
-        if try text != nil || conditions.filter() != nil || (listUndo && archive != nil) {
-            throw UsageProblem.undoOfItems(given)
-        }
     }
 
     /// Refuses an invalid secret source before anything is opened; the word may be the secret itself.

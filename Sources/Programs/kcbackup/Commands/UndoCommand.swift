@@ -64,7 +64,7 @@ struct UndoCommand: Verb {
                 (passcode != nil, .passcode),
             ]
             for (isGiven, other) in others where isGiven { throw UsageProblem.together(.list, other) }
-            if state != nil { throw UsageProblem.undoOfItems(.list) }
+            if state != nil { throw UsageProblem.undoOfItems }
         }
         var passcodeOption = try PasscodeOption.parse([])
         passcodeOption.passcode = passcode

@@ -253,8 +253,6 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
     case unreachable
     /// None is running, and the command is for backups of one.
     case absent
-    /// The command is for keychains alone, and another one is for the desktop keyring.
-    case merged
 
     /// The hint as text.
     var words: String {
@@ -263,8 +261,6 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
         case .running: "'\(option)' is the desktop keyring"
         case .absent: "log in to the desktop to back up its keyring; '\(option)' says what is missing"
         case .unreachable: "the desktop keyring cannot be reached: '\(option)' says why"
-        case .merged:
-            "'kcbackup merge FILE \(OptionName.into.spelling) \(DesktopKeyring.all.name)' takes it into the desktop keyring"
         }
     }
 }
@@ -274,8 +270,6 @@ enum KeyringUse: Sendable {
     case direct
     /// It makes backups of it, for which most people want the command.
     case backedUp
-    /// It writes into keychains alone, and 'merge' takes the same file into the desktop keyring.
-    case merged
     case none
 }
 

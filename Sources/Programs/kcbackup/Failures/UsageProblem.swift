@@ -168,10 +168,10 @@ extension UsageProblem {
                 hint: "a secret can come from 'file:PATH', 'cmd:COMMAND' or 'cred:NAME'")
     }
 
-    /// States are restored as a whole, but the option selects items.
-    static func undoOfItems(_ option: OptionName) -> UsageProblem {
+    /// A state was named where all are listed.
+    static var undoOfItems: UsageProblem {
         UsageProblem(
-            "'\(option.spelling)' takes no conditions: a state is brought back as a whole",
+            "'\(OptionName.list.spelling)' takes no conditions: a state is brought back as a whole",
             hint: "'kcbackup undo \(OptionName.list.spelling)' shows the states; 'kcbackup item find "
                 + "\(OptionName.keychain.spelling) FILE' shows an item of one")
     }

@@ -13,17 +13,13 @@ internal import KCSecretService
 struct KeychainImport {
     /// The file as the user named it.
     let path: String
-    let target: LocalKeychainOptions
+    let target: KeychainOptions
     /// The keychain as the user named it; nil for the default one.
     let named: String?
     let policy: ConflictPolicy
     let isDryRun: Bool
     /// False to keep no state before the import.
     let keepsState: Bool
-    /// True if an item that is kept although it differs makes the result incomplete, unless the user said what wins.
-    var isAgreement = false
-    /// True if the user said what wins.
-    var isDecided = false
     /// True to take the records out of their file afterwards.
     var removesFromFile = false
 
@@ -58,20 +54,7 @@ struct KeychainImport {
         try told.get()
         let isKept = try removed.get() == nil && removal != nil
         let isWhole = !isKept && report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty
-        if !isAgreement { return isWhole ? .ok : .incomplete }
-        if session.style.isJSON { return status(of: report, reading, isWhole: isWhole) }
-        session.list(report.keptAlike.entries, of: report.keptAlike.count) { _ in
-            Remark("\(isDryRun ? "would be kept" : "kept") with other attributes")
-        }
-        return status(of: report, reading, isWhole: isWhole)
-    }
-
-    /// The exit status of an agreement.
-    private func status(
-        of report: ImportReport, _ reading: ForeignReader.Reading, isWhole: Bool
-    ) -> ExitStatus {
-        let isUndecided = !isDecided && report.counts.keep > 0
-        return isWhole && reading.contents.staying.isEmpty && !isUndecided ? .ok : .incomplete
+        return isWhole ? .ok : .incomplete
     }
 
     private func report(
@@ -87,7 +70,7 @@ struct KeychainImport {
                 "there is no keychain \(quoted(local.name)) yet; "
                     + "'kcbackup keychain create\(unquotedOperand(local.name))' makes it")
             if try session.world.desktopKeyring() == .running, !session.style.isQuiet {
-                session.message("kcbackup: hint: \(KeyringHint.merged.words)\n")
+                session.message("kcbackup: hint: \(KeyringHint.running.words)\n")
             }
             let target = EmptyTarget(form: .plain)
             return (try importing.run(items, into: target, step: progress.step, observe: observe), nil)
@@ -102,7 +85,7 @@ struct KeychainImport {
             }
             return (report, store)
         }
-        let report = try session.states(of: store).keeping(before: isAgreement ? .merge : .import, isKept: true) {
+        let report = try session.states(of: store).keeping(before: .import, isKept: true) {
             keep in
             try importing.run(items, into: store, keep: keep, step: progress.step, observe: observe)
         }

@@ -71,18 +71,14 @@ extension LocalKeychain {
     /// The store that is meant, where this keychain is missing.
     private func meantStore(in session: Session) throws -> MeantStore? {
         let names = try LocalKeychain.names(in: session.world.dataFolder) + [Self.defaultName]
-        let meant = MeantStore(name, keychains: names.filter { $0.exact != name.exact })
-        if case .keyring = meant, session.keyringUse == .merged { return .mergedKeyring }
-        return meant
+        return MeantStore(name, keychains: names.filter { $0.exact != name.exact })
     }
 
     /// How to name the desktop keyring, where this keychain is missing; nil if nothing suggests that it is meant.
     private func keyringHint(in session: Session) throws -> KeyringHint? {
         if session.keyringUse == .none { return nil }
-        let isMerged = session.keyringUse == .merged
         if try !LocalKeychain.names(in: session.world.dataFolder).isEmpty { return nil }
         let presence = try session.world.desktopKeyring()
-        if isMerged { return presence == .running ? .merged : nil }
         if presence == .absent {
             return session.keyringUse == .backedUp && name.exact == Self.defaultName.exact ? .absent : nil
         }

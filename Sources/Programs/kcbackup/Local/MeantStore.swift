@@ -6,8 +6,6 @@ internal import KCReportText
 enum MeantStore: Hashable, Sendable {
     /// The desktop keyring, as `--keychain` takes it.
     case keyring(String)
-    /// The desktop keyring, where a command is for keychains alone and another one is for the keyring.
-    case mergedKeyring
     /// The keychain whose name differs in capital letters alone.
     case keychain(String)
     /// The file of a desktop keyring.
@@ -35,7 +33,6 @@ enum MeantStore: Hashable, Sendable {
     var words: String {
         switch self {
         case .keyring(let name): "did you mean \(quoted(name)), the desktop keyring?"
-        case .mergedKeyring: KeyringHint.merged.words
         case .keychain(let name): "did you mean \(quoted(name))? capital letters count"
         case .keyringFile(let path):
             "did you mean the file, \(quoted(FileOfItems.name(path))), or the desktop keyring, "

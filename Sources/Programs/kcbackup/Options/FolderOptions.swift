@@ -53,14 +53,13 @@ struct FolderOptions: ParsableArguments {
     }
 
     /// Returns the folder, if one was given.
-    func folder(output: String?) throws(UsageProblem) -> String? {
+    func folder() throws(UsageProblem) -> String? {
         guard let to else {
             if let firstGiven { throw .needs(firstGiven, .to) }
             if metadataReadable { throw .needs(.metadataReadable, .to) }
             return nil
         }
         if to.isEmpty { throw .empty(.to) }
-        if output != nil { throw .together(.to, .output) }
         return to
     }
 }

@@ -52,7 +52,7 @@ extension OptionName {
             .plaintext, .removeFromFile, .replace,
             .replaceUnarchived, .requireAll, .signers, .staysBehind:
             .rules
-        case .confirm, .dryRun, .keepKey, .list, .listUndo, .newKey, .noUndo, .undo, .withoutArchive, .yes:
+        case .confirm, .dryRun, .keepKey, .list, .newKey, .noUndo, .undo, .withoutArchive, .yes:
             .questions
         case .code, .columns, .html, .json, .prometheus, .qr, .quiet, .reveal, .sort, .verbose, .wide:
             .output

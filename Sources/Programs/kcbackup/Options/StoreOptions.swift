@@ -16,7 +16,7 @@ enum StoreKind {
         .escrow: [.keychain], .skipLocked: [.keyring], .unlock: [.keyring], .from: [.file], .password: [.file],
         .keyFile: [.file], .passcode: [.keychain, .keyring], .unencrypted: [.keychain, .keyring, .home],
         .acceptMissing: [.home], .replace: [.keychain, .keyring, .file], .replaceUnarchived: [.keychain],
-        .giveUpDeviceBinding: [.keyring], .noPasscode: [.keychain],
+        .giveUpDeviceBinding: [.keyring], .noPasscode: [.keychain], .removeFromFile: [.keychain],
     ]
 
     /// What wins where an item is there already, unless the user says it.

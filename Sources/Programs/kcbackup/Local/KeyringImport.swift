@@ -1,0 +1,108 @@
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCConsole
+internal import KCDeviceIdentity
+internal import KCForeignFormats
+internal import KCItemSources
+internal import KCItemStores
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// Adds to the desktop keyring what a file has and the keyring lacks, and reports that.
+struct KeyringImport {
+    /// The file as the user named it.
+    let path: String
+    let opening: ForeignOptions
+    /// The format of a table whose columns the user named.
+    let table: CSVFormat?
+    /// The keyring, or one of its collections.
+    let keyring: DesktopKeyring
+    let options: StoreOptions
+    /// What wins where both have an item and differ; nil if the user did not say.
+    let given: ConflictPolicy?
+    let isDryRun: Bool
+    /// False to keep no state before the import.
+    let keepsState: Bool
+
+    private var policy: ConflictPolicy { given ?? .keep }
+
+    /// Runs the import, or its dry run.
+    func run(in session: Session) throws -> ExitStatus {
+        if Path.isFolder(session.world.resolve(path)) {
+            throw UsageProblem(
+                "an import into the desktop keyring takes one file, and \(quoted(path)) is a folder",
+                hint: "import the files in it one by one")
+        }
+        let target = try RestorePlace(keyring, given: keyring.name, options, in: session)
+        let reading = try ForeignReader(path, opening, in: session).read(as: table)
+        let contents = ImportText(path: path, reading: reading, use: .taking, session: session)
+        try contents.tellContents()
+        let items = FileItems(reading.contents, identity: path)
+        let (archive, identity) =
+            if let date = reading.fileDate {
+                try archive(of: items.undated(date), in: session)
+            } else {
+                try archive(of: items, in: session)
+            }
+        let status = try run(archive, identity, reading, into: target, in: session)
+        if reading.contents.exposesSecrets, reading.remains, !isDryRun {
+            session.warn("\(quoted(path)) still holds the secrets in the clear; delete it when it is no longer needed")
+        }
+        return status
+    }
+
+    /// An archive of the items, so that a restore merges them, and what identifies this restore.
+    private func archive(
+        of items: some ItemSource, in session: Session
+    ) throws -> (archive: ProvenArchive, fingerprint: [UInt8]) {
+        let device: DeviceKey
+        if isDryRun {
+            // Nothing is written, not even the first key of this device.
+            device = try LocalDevice(session.world).keyIfAny() ?? DeviceKey.generate()
+        } else {
+            try StoreChoice.makeDeviceKey(in: session)
+            device = try LocalDevice(session.world).key()
+        }
+        return try TransientArchive.make(
+            of: items, ArchiveSource(kind: ArchiveSource.items, name: Path.split(path).name), device,
+            tool: CommandLineTool.tool,
+            folder: isDryRun ? session.world.temporaryFolder : session.world.dataFolder.path, now: session.now)
+    }
+
+    private func run(
+        _ archive: ProvenArchive, _ identity: [UInt8], _ reading: ForeignReader.Reading, into target: RestorePlace,
+        in session: Session
+    ) throws -> ExitStatus {
+        var options = RestoreOptions()
+        options.conflictPolicy = policy
+        options.isDryRun = isDryRun
+        var request = RestoreRequest(archive, options, keepsState: keepsState) { _ in }
+        request.change = .import
+        request.identity = identity
+        let watch = RestoreWatch(
+            RestoreChanges(
+                namesCreated: true, namesSame: session.style.isVerbose, limit: .max, isForNames: !session.style.isJSON,
+                spoolingIn: session.world.temporaryFolder))
+        let progress = Progress("importing items", in: session, reading: archive.opened, isDryRun ? 1 : 2)
+        defer { progress.finish() }
+        let report = try target.place.restore(request, watch.observer(of: target.place, progress.step))
+        progress.finish()
+        try RestoreText(
+            report: report, changes: watch.lists, source: .file(path: path, format: reading.format.name),
+            target: target,
+            policy: policy, isOfSome: false, isMade: true, unmapped: watch.unmapped, done: .imported
+        ).tell(session)
+        session.noteUndo(target.option)
+        let isUndecided = given == nil && report.counts.keep > 0
+        if isUndecided, !session.style.isQuiet {
+            session.message(
+                "kcbackup: hint: '\(OptionName.onConflict.spelling) newer' takes the newer version of "
+                    + "\(report.counts.keep == 1 ? "it" : "each"), and 'overwrite' the file's\n")
+        }
+        let isWhole = report.failing.isEmpty && report.stayingBehind.isEmpty && report.contents.isComplete
+        let isRead = reading.contents.refused.isEmpty && reading.contents.staying.isEmpty
+        return isWhole && isRead && !isUndecided ? .ok : .incomplete
+    }
+}
