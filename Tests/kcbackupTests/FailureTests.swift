@@ -60,6 +60,19 @@ struct FailureTests {
         try Golden.compare(Self.manual(FailureExamples.explanations()), with: "docs/errors.md")
     }
 
+    @Test("A name that looks like an option changes no decision about a hint")
+    func namedLikeOptions() {
+        let explanation = Explanation(
+            .locked, "keychain 'c --passcode d' is locked", hint: "'kcbackup keychain unlock 'c --passcode d --unlock''"
+        )
+        #expect(!explanation.asksForPasscode && explanation.unattended == explanation)
+        #expect(explanation.replacingPasscode(by: ["other"]).hints.count == 2)
+        let remedies: [Remedy] = [.passcode("give it"), .desktopPrompt("answer it"), Remedy("wait")]
+        let locked = Explanation(.locked, "it is locked", remedies: remedies)
+        #expect(locked.asksForPasscode && locked.unattended.hints == ["give it", "wait"])
+        #expect(locked.replacingPasscode(by: ["other"]).hints == ["answer it", "wait", "other"])
+    }
+
     @Test("Messages and hints are one line, without a capital at the start or a period at the end")
     func wordsHaveOneForm() throws {
         for explanation in try FailureExamples.explanations() {

@@ -140,6 +140,14 @@ private struct ArgumentReader {
     /// What is wrong, after `explanation` has returned nil.
     var fault = "a message is one string, and each hint is one"
 
+    /// How many remedies have begun and not ended.
+    var remedies = 0
+
+    private mutating func begin(remedy: String) {
+        remedies += 1
+        text = text.dropFirst(remedy.count)
+    }
+
     mutating func explanation() -> Explanation? {
         var status = ExitStatus.usage
         var strings = [""]
@@ -150,6 +158,13 @@ private struct ArgumentReader {
             case "\"":
                 guard let string = string() else { return nil }
                 strings[strings.count - 1] += string
+            case "r" where text.hasPrefix("emedies:") && strings.last == "": text = text.dropFirst(8)
+            case "[": break
+            case "]": if strings.last == "" { strings.removeLast() }
+            case "R" where text.hasPrefix("emedy("): begin(remedy: "emedy(")
+            case "." where text.hasPrefix("passcode("): begin(remedy: "passcode(")
+            case "." where text.hasPrefix("desktopPrompt("): begin(remedy: "desktopPrompt(")
+            case ")" where remedies > 0: remedies -= 1
             case ".":
                 let name = text.prefix { $0.isLetter }
                 guard strings == [""], let found = ExitStatus.allCases.first(where: { "\($0)" == name })

@@ -111,7 +111,7 @@ struct KeychainUnlockCommand: Verb {
             if let refusal = before.refusal {
                 throw Refusal(
                     .locked, "nothing can stay unlocked between commands: \(refusal.reason)",
-                    hint: "give '\(OptionName.passcode.spelling) SOURCE' to each command")
+                    remedies: [.passcode("give '\(OptionName.passcode.spelling) SOURCE' to each command")])
             }
             if before.state == .unlocked, passcodeOption.passcode == nil {
                 try unlocked.resume(keychain)

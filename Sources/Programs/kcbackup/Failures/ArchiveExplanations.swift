@@ -198,7 +198,9 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal, _ path: String?) -> Explan
             .locked,
             "\(counted(count, "item")) of the archive cannot be opened, and intact ones would be removed; nothing was "
                 + "written",
-            hint: "unlock the keychain, or give its passcode with '\(OptionName.passcode.spelling) SOURCE'")
+            remedies: [
+                .passcode("unlock the keychain, or give its passcode with '\(OptionName.passcode.spelling) SOURCE'")
+            ])
     case .wouldRemoveAsking(let count):
         Explanation(
             .refused,

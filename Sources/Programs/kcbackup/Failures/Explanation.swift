@@ -8,23 +8,28 @@ internal import KCReportText
 struct Explanation: Hashable, Sendable {
     let status: ExitStatus
     let message: String
-    let hints: [String]
+    let remedies: [Remedy]
 
     init(_ status: ExitStatus, _ message: String, hint hints: String...) {
-        self.status = status
-        self.message = message
-        self.hints = hints
+        self.init(status, message, hints: hints)
     }
 
     init(_ status: ExitStatus, _ message: String, hints: [String]) {
+        self.init(status, message, remedies: hints.map { Remedy($0) })
+    }
+
+    init(_ status: ExitStatus, _ message: String, remedies: [Remedy]) {
         self.status = status
         self.message = message
-        self.hints = hints
+        self.remedies = remedies
     }
+
+    /// The remedies as text.
+    var hints: [String] { remedies.map(\.text) }
 
     /// Returns the explanation with a prefix, such as "line 3: ".
     func prefixed(_ prefix: String) -> Explanation {
-        Explanation(status, prefix + message, hints: hints)
+        Explanation(status, prefix + message, remedies: remedies)
     }
 
     /// Returns the explanation with the name of a job, unless the message has it.
@@ -39,34 +44,32 @@ struct Explanation: Hashable, Sendable {
     func after(_ change: String, isOfOutput: Bool) -> Explanation {
         Explanation(
             status, "\(change), but \(message)",
-            hints: isOfOutput ? ["it is done, and only the output is missing: do not repeat it"] : hints)
+            remedies: isOfOutput
+                ? [Remedy("it is done, and only the output is missing: do not repeat it")] : remedies)
     }
 
     /// Returns the explanation with text after its message.
     func suffixed(_ suffix: String) -> Explanation {
-        Explanation(status, message + suffix, hints: hints)
+        Explanation(status, message + suffix, remedies: remedies)
     }
 
     /// Returns the explanation with additional hints.
-    func adding(_ more: [String]) -> Explanation {
-        Explanation(status, message, hints: hints + more)
-    }
+    func adding(_ more: [String]) -> Explanation { adding(more.map { Remedy($0) }) }
 
-    /// The same for an unattended run, in which no question can be asked.
-    var unattended: Explanation {
-        Explanation(status, message, hints: hints.filter { !$0.contains(OptionName.unlock.spelling) })
-    }
+    /// Returns the explanation with additional remedies.
+    func adding(_ more: [Remedy]) -> Explanation { Explanation(status, message, remedies: remedies + more) }
 
-    /// True if a hint says to give a passcode.
-    var asksForPasscode: Bool { hints.contains(where: Self.givesPasscode) }
+    /// The same for an unattended run, in which nobody answers a prompt.
+    var unattended: Explanation { without(.desktopPrompt) }
+
+    /// True if a remedy takes a passcode.
+    var asksForPasscode: Bool { remedies.contains { $0.means == .passcode } }
 
     /// Returns the explanation with other hints in place of those that say to give a passcode.
-    func replacingPasscode(by ways: [String]) -> Explanation {
-        Explanation(status, message, hints: hints.filter { !Self.givesPasscode($0) } + ways)
-    }
+    func replacingPasscode(by ways: [String]) -> Explanation { without(.passcode).adding(ways) }
 
-    private static func givesPasscode(_ hint: String) -> Bool {
-        hint.exact.contains(OptionName.passcode.spelling + " ")
+    private func without(_ means: Remedy.Means) -> Explanation {
+        Explanation(status, message, remedies: remedies.filter { $0.means != means })
     }
 
     /// The lines for standard error.

@@ -69,11 +69,11 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .locked:
         return Explanation(
             .locked, "\(keychain) is locked, and the item needs its passcode",
-            hint: "give the passcode with '\(OptionName.passcode.spelling) SOURCE'")
+            remedies: [.passcode("give the passcode with '\(OptionName.passcode.spelling) SOURCE'")])
     case .presenceNeeded:
         return Explanation(
             .locked, "the item asks for the passcode of \(keychain) each time it is read",
-            hint: "give the passcode with '\(OptionName.passcode.spelling) SOURCE'")
+            remedies: [.passcode("give the passcode with '\(OptionName.passcode.spelling) SOURCE'")])
     case .itemsAskForPasscode(let count):
         return Explanation(
             .refused,
@@ -134,7 +134,9 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .kernelKeys(let failure):
         return Explanation(
             .io, "the unlocked state of \(keychain) cannot be stored or looked up: \(failure.reason)",
-            hint: "'\(OptionName.passcode.spelling) SOURCE' opens the keychain for one command without it")
+            remedies: [
+                .passcode("'\(OptionName.passcode.spelling) SOURCE' opens the keychain for one command without it")
+            ])
     case .sqlite(let code):
         return Explanation(
             .io,

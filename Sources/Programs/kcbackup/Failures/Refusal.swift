@@ -19,6 +19,10 @@ struct Refusal: Error, Hashable, Sendable {
         explanation = Explanation(status, message, hints: hints)
     }
 
+    init(_ status: ExitStatus, _ message: String, remedies: [Remedy]) {
+        explanation = Explanation(status, message, remedies: remedies)
+    }
+
     init(_ explanation: Explanation) {
         self.explanation = explanation
     }
@@ -89,8 +93,11 @@ extension Refusal {
     static func jobWithoutPasscode(job: String, keychain: String, _ need: JobNeed) -> Refusal {
         Refusal(
             .locked, "keychain \(quoted(keychain)) \(need.rawValue)",
-            hint: "'kcbackup schedule edit \(shellWord(job)) \(OptionName.passcode.spelling) file:PATH', or "
-                + "'\(OptionName.escrow.spelling) FILE' with its escrow key")
+            remedies: [
+                .passcode(
+                    "'kcbackup schedule edit \(shellWord(job)) \(OptionName.passcode.spelling) file:PATH', or "
+                        + "'\(OptionName.escrow.spelling) FILE' with its escrow key")
+            ])
     }
 
     /// The file of a key exists, and must not be removed lightly.
@@ -122,11 +129,16 @@ extension Refusal {
 
     /// The archive names a keychain that does not exist, and there is no terminal to ask the user.
     static func noKeychainNamed(_ keychain: String, needsPasscode: Bool) -> Refusal {
-        Refusal(
+        let option = "\(OptionName.keychain.spelling) \(shellWord(keychain))"
+        return Refusal(
             .refused, "the archive was made from keychain \(quoted(keychain)), which does not exist here",
-            hint: "'\(OptionName.keychain.spelling) \(shellWord(keychain))"
-                + (needsPasscode ? " \(OptionName.passcode.spelling) SOURCE" : "") + "' makes it and restores into it"
-                + (needsPasscode ? ", where SOURCE of its passcode is \(SecretSource.forms)" : ""))
+            remedies: [
+                needsPasscode
+                    ? .passcode(
+                        "'\(option) \(OptionName.passcode.spelling) SOURCE' makes it and restores into it, where SOURCE of "
+                            + "its passcode is \(SecretSource.forms)")
+                    : Remedy("'\(option)' makes it and restores into it")
+            ])
     }
 
     /// The keychain needs a key that another one has replaced.

@@ -84,24 +84,31 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .collectionMissing(let label):
         Explanation(
             .locked, "collection \(quoted(label)) does not exist yet, and a new one needs a password",
-            hint: "make it on the desktop",
-            "'\(OptionName.unlock.spelling)' lets the desktop ask for it",
-            "'\(OptionName.passcode.spelling) SOURCE' gives it to GNOME Keyring")
+            remedies: [
+                Remedy("make it on the desktop"),
+                .desktopPrompt("'\(OptionName.unlock.spelling)' lets the desktop ask for it"),
+                .passcode("'\(OptionName.passcode.spelling) SOURCE' gives it to GNOME Keyring"),
+            ])
     case .passwordNotTaken:
         Explanation(
             .locked, "this Secret Service accepts passwords only in its own prompt",
-            hint: "use '\(OptionName.unlock.spelling)' instead of '\(OptionName.passcode.spelling)'")
+            remedies: [
+                .desktopPrompt("use '\(OptionName.unlock.spelling)' instead of '\(OptionName.passcode.spelling)'")
+            ])
     case .wrongPassword(let label):
         Explanation(.wrongKey, "that is not the password of collection \(quoted(label))")
     case .promptDismissed:
         Explanation(
             .locked, "the prompt of the desktop was closed without a password",
-            hint: "where no desktop can show it, as over ssh, it closes at once: unlock the keyring on the desktop",
-            "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring")
+            remedies: [
+                Remedy(
+                    "where no desktop can show it, as over ssh, it closes at once: unlock the keyring on the desktop"),
+                .passcode("'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring"),
+            ])
     case .asksFirst(let request):
         Explanation(
             .locked, "\(request.rawValue): the Secret Service requires a prompt, and no user can answer it",
-            hint: "'\(OptionName.unlock.spelling)' lets it ask on the desktop")
+            remedies: [.desktopPrompt("'\(OptionName.unlock.spelling)' lets it ask on the desktop")])
     case .notDone(let request):
         Explanation(
             .io, "\(request.rawValue): the Secret Service did not do it, and gives no reason",
@@ -129,9 +136,11 @@ private func locked(_ labels: [String]) -> Explanation {
             : "\(areSeveral ? "collections" : "collection") "
                 + "\(labels.map { quoted($0) }.joined(separator: ", ")) of the Secret Service "
                 + "\(areSeveral ? "are" : "is") locked",
-        hint: "unlock \(areSeveral ? "them" : "it") on the desktop",
-        "'\(OptionName.unlock.spelling)' lets the desktop ask for the password",
-        "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring")
+        remedies: [
+            Remedy("unlock \(areSeveral ? "them" : "it") on the desktop"),
+            .desktopPrompt("'\(OptionName.unlock.spelling)' lets the desktop ask for the password"),
+            .passcode("'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring"),
+        ])
 }
 
 /// Explains a failure after something may have been written to the desktop keyring or the home, at least `written` items.

@@ -214,7 +214,7 @@ extension [JobCopies.Outcome] {
         return Explanation(
             .notCopied,
             "\(isGood ? "the backup is good, but is not" : "not all is") copied to \(quoted(first.to))\(others): \(first.explanation.message)"
-        ).adding(first.explanation.hints)
+        ).adding(first.explanation.remedies)
     }
 
     /// The signal that has ended the copying; nil if none has.

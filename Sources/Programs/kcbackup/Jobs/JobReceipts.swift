@@ -128,7 +128,7 @@ extension JobReceipts.Outcome {
 
     /// Why a run that is good otherwise did not end well; nil if the receipt was written.
     var refusal: Explanation? {
-        explanation.map { Explanation(.notCopied, "the backup is good, but \(words($0))").adding($0.hints) }
+        explanation.map { Explanation(.notCopied, "the backup is good, but \(words($0))").adding($0.remedies) }
     }
 
     /// What a run that did not end well for another reason warns of; nil if the receipt was written.

@@ -160,7 +160,10 @@ struct PasscodeOption: ParsableArguments {
                 .locked,
                 "keychain \(quoted(name)) has items that ask for the passcode each time, and there is no terminal to ask "
                     + "for it on",
-                hint: "'\(OptionName.passcode.spelling) SOURCE' gives it, where SOURCE is \(SecretSource.forms)")
+                remedies: [
+                    .passcode(
+                        "'\(OptionName.passcode.spelling) SOURCE' gives it, where SOURCE is \(SecretSource.forms)")
+                ])
         }
         guard isMeant else {
             return Refusal(
@@ -169,8 +172,12 @@ struct PasscodeOption: ParsableArguments {
         }
         return Refusal(
             .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
-            hint: "'kcbackup keychain unlock \(shellWord(name))' opens it for later commands",
-            "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)")
+            remedies: [
+                Remedy("'kcbackup keychain unlock \(shellWord(name))' opens it for later commands"),
+                .passcode(
+                    "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)"
+                ),
+            ])
     }
 }
 

@@ -79,7 +79,11 @@ func explainSecret(_ problem: SecretProblem) -> Explanation {
     case .noSource(let what, let flag):
         Explanation(
             .usage, "the \(what) is needed, and there is no terminal to ask on",
-            hint: "say where it comes from with '\(flag.spelling) SOURCE', where SOURCE is \(SecretSource.forms)")
+            remedies: [
+                .source(
+                    flag,
+                    "say where it comes from with '\(flag.spelling) SOURCE', where SOURCE is \(SecretSource.forms)")
+            ])
     case .notASource(let flag):
         Explanation(
             .usage, "the value of '\(flag.spelling)' is not a source",

@@ -1,0 +1,32 @@
+/// What a user can do about a failure, and what that takes: a run that lacks it tells other remedies.
+struct Remedy: Hashable, Sendable {
+    /// What a remedy takes.
+    enum Means: Hashable, Sendable {
+        /// The passcode of a keychain, or the password of the desktop keyring, given with the command.
+        case passcode
+        /// Somebody at the desktop, who answers its prompt.
+        case desktopPrompt
+        /// Nothing that a run decides by.
+        case other
+    }
+
+    let means: Means
+    /// The hint: in lower case, without a period.
+    let text: String
+
+    private init(_ means: Means, _ text: String) {
+        self.means = means
+        self.text = text
+    }
+
+    init(_ text: String) { self.init(.other, text) }
+
+    static func passcode(_ text: String) -> Remedy { Remedy(.passcode, text) }
+
+    /// A remedy that gives the source of a secret with an option.
+    static func source(_ option: OptionName, _ text: String) -> Remedy {
+        Remedy(option == .passcode ? .passcode : .other, text)
+    }
+
+    static func desktopPrompt(_ text: String) -> Remedy { Remedy(.desktopPrompt, text) }
+}
