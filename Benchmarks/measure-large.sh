@@ -65,4 +65,4 @@ measure "export --to csv" export --keychain login --to csv --plaintext -o items.
 measure "export --to cxf" export --keychain login --to cxf --plaintext -o items.cxf
 echo orbit velvet >password
 measure "export --to bitwarden" export --keychain login --to bitwarden --password file:password -o items.json
-measure "merge" merge items.csv --into empty
+measure "import of CSV" import items.csv --into empty

@@ -207,6 +207,22 @@ struct JobCopiesTests {
         }
     }
 
+    @Test("An archive that is damaged here ends a run with 13, also while no copy can be made")
+    func damagedWhileCut() throws {
+        #expect(run("schedule edit x --keep-last 1").status == .ok)
+        #expect(run("run x").status == .ok)
+        let name = try #require(names("b").first)
+        var bytes = try home.folder.read("work/b/\(name)")
+        bytes[bytes.count / 2] ^= 1
+        try home.write("b/\(name)", bytes)
+        try cut(true)
+        let found = run("run x")
+        #expect(found.status == .damaged && found.messages.contains(name), "\(found.messages)")
+        #expect(found.messages.contains("; before that: the backup is good, but is not copied to 'nas:x'"))
+        #expect(try names("b").count == 2)
+        #expect(run("status").status == .damaged)
+    }
+
     @Test("A folder of this machine gets copies, is made when the job is added, and never by a run")
     func folderHere() throws {
         let usb = home.path("usb")

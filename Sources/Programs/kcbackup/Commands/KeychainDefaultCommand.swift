@@ -17,7 +17,7 @@ struct KeychainDefaultCommand: Verb {
             add', 'item list', 'item find', 'item update' and 'undo' work on, without '--keychain'. Until one is chosen, it \
             is the keychain 'login', or the desktop keyring where there is no keychain.
 
-            Commands that work on keychains alone, such as 'import', use the default keychain, which \
+            Commands that work on keychains alone, and 'import', use the default keychain, which \
             'security default-keychain' sets too.
 
             EXAMPLES:

@@ -18,7 +18,7 @@ struct RunCommand: Verb {
             Archives that have not been read for a week are read again. \
             New archives are copied to the remotes of the job ('--copy-to'); if the backup is good and \
             a copy failed, the run ends with 19, and the next one copies what is missing. Old archives are removed only \
-            after a good backup, and none of which the copies are gone. A folder that has lost all its \
+            after a good backup; the newest of which the copies are gone stay. A folder that has lost all its \
             copies gets none, as when its disk is not mounted, and each run ends with 19, until '--change' is given. A job of a fleet ('--fleet') \
             ends by writing a signed receipt of its result there, whatever the result is.
 

@@ -194,7 +194,7 @@ extension UsageProblem {
     /// The desktop keyring is not a keychain.
     static let desktopKeyring = UsageProblem(
         "'secret-service:' names the desktop keyring, which this command does not support",
-        hint: "'create', 'restore', 'undo', 'export', 'diff', 'inspect' and the commands of 'item' take it")
+        hint: "'create', 'restore', 'undo', 'import', 'export', 'diff', 'inspect' and the commands of 'item' take it")
 
     /// Only whole stores can be used where none is named.
     static func misnamed(_ name: String, _ meant: MeantStore) -> UsageProblem {

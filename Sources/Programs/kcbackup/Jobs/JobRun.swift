@@ -40,11 +40,13 @@ struct JobRun {
 
         /// Notes what else went wrong: the first time it is the error of the run.
         mutating func note(_ explanation: Explanation) {
-            if status == .ok {
-                (self.explanation, status) = (explanation, explanation.status)
-            } else {
-                warnings.append(explanation.message)
-            }
+            if status == .ok { fail(explanation) } else { warnings.append(explanation.message) }
+        }
+
+        /// Notes the failure of a step, which says more than what was missing before, and that this is still true.
+        mutating func fail(_ failure: Explanation) {
+            explanation = explanation.map { failure.suffixed("; before that: \($0.message)") } ?? failure
+            status = failure.status
         }
     }
 
@@ -64,7 +66,7 @@ struct JobRun {
             report.warnings.append("there was no item to back up")
         }
         report.receipt = JobReceipts(job: job, jobs: Jobs(session.world), session: session)
-            .run(backup: backup, status: report.status, copies: report.copies)
+            .run(backup: report.isGood ? .ok : report.status, status: report.status, copies: report.copies)
         if report.status == .ok, let refusal = report.receipt?.interruption ?? report.receipt?.refusal {
             report.note(refusal)
         }
@@ -84,11 +86,15 @@ struct JobRun {
             } else {
                 report.warnings.append(explanation.message)
             }
-        } catch  where report.status == .ok {
-            report.explanation = Failure(error, session.subjects).explanation.prefixed("the backup is done, but ")
-            report.status = report.explanation?.status ?? .internal
         } catch {
-            report.warnings.append(Failure(error, session.subjects).explanation.message)
+            let failure = Failure(error, session.subjects).explanation
+            if report.status == .ok {
+                report.fail(failure.prefixed("the backup is done, but "))
+            } else if failure.isOfSignal {
+                report.fail(failure)
+            } else {
+                report.warnings.append(failure.message)
+            }
         }
     }
 
@@ -101,10 +107,7 @@ struct JobRun {
             try back(up: &report)
             if report.status == .ok || report.status == .incomplete { try verify(&report) }
         } catch {
-            let failure = Failure(error, session.subjects).explanation
-            // That something could not be read is still true.
-            report.explanation = report.explanation.map { failure.suffixed("; before that: \($0.message)") } ?? failure
-            report.status = failure.status
+            report.fail(Failure(error, session.subjects).explanation)
         }
         return report
     }
@@ -145,11 +148,16 @@ struct JobRun {
 
     private func prune(_ report: inout Report) {
         do {
+            // A copy may take hours, in which a link may have come to lead elsewhere.
+            if !mayChange {
+                try Jobs(session.world).requireFolder(of: job, hadBackups: hadBackups || report.isBackedUp)
+            }
             let (removed, leftOut) = try prune(isComplete: report.isGood)
             report.removed = removed
             if let leftOut { report.note(leftOut) }
         } catch {
-            report.note(Failure(error, session.subjects).explanation)
+            report.isGood = false
+            report.fail(Failure(error, session.subjects).explanation)
         }
     }
 

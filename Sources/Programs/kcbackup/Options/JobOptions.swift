@@ -163,7 +163,7 @@ struct CheckedJob {
     ///
     /// - Throws: `FileFailure`, and errors of making the device key.
     func placed(in session: Session) throws -> Job {
-        _ = try LocalDevice(session.world).keyOrFirst()
+        try StoreChoice.makeDeviceKey(in: session)
         try Path.makeFolder(job.folder)
         try PrivateFolder.require(job.folder)
         var job = job
