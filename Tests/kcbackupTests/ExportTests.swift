@@ -17,7 +17,11 @@ struct ExportTests {
             try home.write(name, [UInt8](Data(contentsOf: URL(filePath: path))))
         }
         try home.write("password", "pw one\n")
+        try home.write("other.key", [UInt8](repeating: 4, count: 32))
         let command = "export --keychain file:a.kdbx --passcode file:password --to csv --plaintext -o a.csv"
+        let wrong = home.run("\(command) --key-file other.key")
+        #expect(wrong.status == .wrongKey)
+        #expect(wrong.messages.contains("the password and the key file do not open"))
         let right = home.run("\(command) --key-file a.key")
         #expect(right.status == .ok, "\(right.messages)")
         let file = try home.folder.read("work/a.csv")

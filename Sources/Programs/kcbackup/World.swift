@@ -104,7 +104,7 @@ struct DerivationCosts: Sendable {
     /// For the password of an exported KeePass database: the memory that testing one takes.
     var kdbxMemoryInKiB: UInt32 = 65_536
 
-    /// Those of a process: the usual ones, except for tests of a program that was built for them.
+    /// The costs that this process uses: the usual ones, unless tests run a program that was built for them.
     static var ofThisProcess: DerivationCosts {
         #if KCBACKUP_QUICK
             if ProcessEnvironment.variables["KCBACKUP_LOWEST_COSTS"] != nil {

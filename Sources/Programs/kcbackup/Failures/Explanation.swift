@@ -59,7 +59,7 @@ struct Explanation: Hashable, Sendable {
     /// Returns the explanation with additional remedies.
     func adding(_ more: [Remedy]) -> Explanation { Explanation(status, message, remedies: remedies + more) }
 
-    /// The same for an unattended run, in which nobody answers a prompt.
+    /// The explanation for an unattended run: without remedies that need somebody at the desktop.
     var unattended: Explanation { without(.desktopPrompt) }
 
     /// True if a remedy takes a passcode.

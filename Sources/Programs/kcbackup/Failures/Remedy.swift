@@ -1,6 +1,6 @@
-/// What a user can do about a failure, and what that takes: a run that lacks it tells other remedies.
+/// A hint about a failure, with the means that it takes, so that a run which lacks them can leave the hint out.
 struct Remedy: Hashable, Sendable {
-    /// What a remedy takes.
+    /// The means that a remedy takes.
     enum Means: Hashable, Sendable {
         /// The passcode of a keychain, or the password of the desktop keyring, given with the command.
         case passcode

@@ -59,8 +59,7 @@ struct JobRun {
         let backup = report.status
         report.isGood = backup == .ok
         if isCopied, report.explanation?.isOfSignal != true { copy(after: &report) }
-        // What this run has found to be gone from a place of copies is not removed here. After a backup that failed,
-        // nothing is.
+        // Archives stay here if this run has found their newest copies gone. After a backup that failed, none is removed.
         if backup == .ok || backup == .incomplete, report.explanation?.isOfSignal != true { prune(&report) }
         if report.isGood, report.isBackedUp, report.items == 0 {
             report.warnings.append("there was no item to back up")

@@ -20,7 +20,7 @@ struct KeyringImport {
     /// The keyring, or one of its collections.
     let keyring: DesktopKeyring
     let options: StoreOptions
-    /// What wins where both have an item and differ; nil if the user did not say.
+    /// The rule for items that both have and that differ; nil if the user chose none.
     let given: ConflictPolicy?
     let isDryRun: Bool
     /// False to keep no state before the import.

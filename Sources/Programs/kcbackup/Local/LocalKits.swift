@@ -73,7 +73,7 @@ extension Session {
         let untried = try recoveryKits().filter { kit in
             kit.retired == nil && kit.doubt(at: now) != nil && (isWatched || kit.isOverdue(at: now))
         }
-        // What is said of a kit alone, as that its sheet may not be complete, is not lost among the others.
+        // A warning that one kit has of its own, as of a sheet that may not be complete, is not lost among the others.
         let alike = untried.filter { $0.isMerelyUntried(at: now) }
         for kit in untried where alike.count < 2 || !kit.isMerelyUntried(at: now) {
             if let doubt = kit.doubt(at: now) { warn(doubt) }
