@@ -27,7 +27,7 @@ let quickly: [SwiftSetting] = [
 ///
 /// A release has everything optimized, and a package that depends on this one must not meet unsafe flags.
 let quickFloors: Set =
-    Context.environment["KCBACKUP_QUICK"] == nil ? [] : ["Apple", "Backup", "Importers", "Programs"]
+    Context.environment["KCBACKUP_QUICK"] == nil ? [] : ["Apple", "Backup", "Importers", "Programs", "Tasks"]
 
 /// The libraries of these floors whose tests compute so much that optimizing them pays.
 let computing: Set = ["KCBackupEngine", "KCForeignFormats", "KCRecoveryKits"]
@@ -229,9 +229,11 @@ let package = Package(
         library(
             "KCFleet", in: "Backup",
             ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCRemotes"]),
+        library("KCBackupTasks", in: "Tasks", ["KCByteStreams"]),
         library(
-            "KCBackupJobs", in: "Backup",
+            "KCBackupJobs", in: "Tasks",
             [
+                "KCBackupTasks",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCLocalKeychains", "KCBackupArchive", "KCBackupCatalogue", "KCItemStores", "KCRemotes", "KCFleet",
             ]),
@@ -265,8 +267,8 @@ let package = Package(
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCBackupJobs", "KCRemotes", "KCFleet", "KCFleetIndex", "KCRecoveryKits",
-                "KCReportText", "KCReportPages", "KCQRCodes", "KCSecretShares",
+                "KCItemStores", "KCBackupTasks", "KCBackupJobs", "KCRemotes", "KCFleet", "KCFleetIndex",
+                "KCRecoveryKits", "KCReportText", "KCReportPages", "KCQRCodes", "KCSecretShares",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCAgePlugins",
                 "KCKeychainModel", "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCHomeFiles",
@@ -419,17 +421,19 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainStore",
                 "KCLocalKeychains", "KCItemSources", "KCBackupArchive", "KCBackupEngine",
             ]),
+        tests("KCBackupTasks"),
         tests(
             "KCBackupJobs",
             [
-                "KCBackupArchive", "KCBackupCatalogue", "KCByteStreams", "KCCryptography", "KCDeviceIdentity",
+                "KCBackupTasks", "KCBackupArchive", "KCBackupCatalogue", "KCByteStreams", "KCCryptography",
+                "KCDeviceIdentity",
                 "KCKeychainModel",
             ]),
         tests(
             "kcbackup",
             [
-                "KCArchiveForgery", "KCBackupJobs", "KCByteStreams", "KCCryptography", "KCDeviceIdentity",
-                "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
+                "KCArchiveForgery", "KCBackupTasks", "KCBackupJobs", "KCByteStreams", "KCCryptography",
+                "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCHomeFiles", "KCLocalKeychains",
                 "KCKernelKeyring", "KCBackupArchive",
                 "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCFleet", "KCFleetIndex",

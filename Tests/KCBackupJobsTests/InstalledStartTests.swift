@@ -14,7 +14,7 @@ struct InstalledStartTests {
         folder = try TemporaryFolder()
         for name in ["bin", "own", "shared", "etc/cron.d"] { try Path.makeFolder(folder.path(name)) }
         for path in ["bin/kcbackup", "own/tell-ada", "shared/tell-bob"] { try folder.write(path, []) }
-        var job = Job(name: "x", create: ["--all"], folder: "/b", place: "/b")
+        var job = Job.example()
         job.onFailure = "tell-ada 'no backup'"
         self.job = job
     }

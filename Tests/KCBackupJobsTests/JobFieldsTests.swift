@@ -1,3 +1,4 @@
+import KCBackupTasks
 import KCDeviceIdentity
 import KCKeychainModel
 import Testing
@@ -8,17 +9,16 @@ import Testing
 struct JobFieldsTests {
     @Test("A job and the record of a run are read as they were written, and other lines are not")
     func spelling() throws {
-        var job = Job(
-            name: "nightly", create: ["--all", "\u{301}"], folder: "/b", place: "/mnt/b", keep: ["--keep-daily", "7"])
-        job.onFailure = "mail -s 'no backup' ada"
-        job.hookTimeout = "30s"
-        job.fleet = "nas:fleet"
-        #expect(Job(name: "nightly", job.fields) == job)
+        let job = Job.full
+        #expect(Job(name: "x", job.fields) == job)
         #expect(StateFields(parsing: job.fields.encoded) == job.fields)
-        for (name, value) in [("more", "x"), ("time", "daily"), ("folder", "/c")] {
+        for (name, value) in [
+            ("more", "x"), ("time", "daily"), ("folder", "/c"), ("stores", "home"), ("skip-locked", "yes"),
+            ("lock-wait", "07"), ("keep-last", "x"), ("passcode", "hunter2"), ("mode", "unencrypted"),
+        ] {
             var fields = job.fields
             fields.add(name, value)
-            #expect(Job(name: "nightly", fields) == nil, "\(name)")
+            #expect(Job(name: "x", fields) == nil, "\(name)")
         }
         var record = RunRecord(began: .reference)
         #expect(RunRecord(record.fields) == record)
@@ -52,7 +52,7 @@ struct JobFieldsTests {
     @Test("A job copies to its remotes and to the folder of its device in the fleet, to each once")
     func copyFolders() throws {
         let device = try #require(DeviceID("KC-ABCD-EFGH-IJKL-MNOP-QRST"))
-        var job = Job(name: "x", create: [], folder: "/b", place: "/b")
+        var job = Job.example()
         #expect(job.copyFolders(of: device) == [] && !job.startsPrograms)
         job.fleet = "nas:fleet"
         #expect(job.copyFolders(of: device) == ["nas:fleet/archives/\(device)"] && job.startsPrograms)
@@ -60,25 +60,29 @@ struct JobFieldsTests {
         #expect(job.copyFolders(of: device) == job.copyTo)
     }
 
-    @Test("What a job backs up is read from the words that 'create' gets")
+    @Test("What a job backs up is what its request names")
     func subject() {
-        func job(_ words: String...) -> Job { Job(name: "x", create: words, folder: "/b", place: "/b") }
-        #expect(job("--keychain", "work").keychain == "work")
-        #expect(job("--all").keychain == nil)
-        #expect(job("--keychain").keychain == nil)
-        #expect(job("--keychain", "secret-service:Work").isOfDesktop)
-        #expect(!job("--keychain", "work").isOfDesktop)
-        // A job of everything in the home names no keyring.
-        for (words, isCovered) in [
-            (["--home"], [true, false]), (["--keychain", "secret-service:"], [true, false]),
-            (["--keychain", "secret-service:Work"], [false, true]), (["--all"], [false, false]),
-        ] {
-            let job = Job(name: "x", create: words, folder: "/b", place: "/b")
-            #expect(["secret-service:", "secret-service:Work"].map(job.covers(keyring:)) == isCovered, "\(words)")
+        func job(_ stores: BackupRequest.Stores, passcode: SecretSource? = nil) -> Job {
+            Job.example {
+                $0.stores = stores
+                $0.access.key = .passcode(passcode)
+            }
         }
-        #expect(job("--keychain", "work", "--passcode", "cmd:pass").startsPrograms)
-        #expect(!job("--keychain", "work", "--passcode", "file:/cmd:pass").startsPrograms)
+        #expect(job(.named("work")).keychain == "work")
+        #expect(job(.everyKeychain).keychain == nil)
+        #expect(job(.named("secret-service:Work")).isOfDesktop)
+        #expect(!job(.named("work")).isOfDesktop)
+        // A job of everything in the home names no keyring.
+        for (stores, isCovered) in [
+            (BackupRequest.Stores.home, [true, false]), (.named("secret-service:"), [true, false]),
+            (.named("secret-service:Work"), [false, true]), (.everyKeychain, [false, false]),
+        ] {
+            let covered = ["secret-service:", "secret-service:Work"].map(job(stores).covers(keyring:))
+            #expect(covered == isCovered, "\(stores)")
+        }
+        #expect(job(.named("work"), passcode: .command("pass")).startsPrograms)
+        #expect(!job(.named("cmd:work"), passcode: .file("/cmd:pass")).startsPrograms)
         // What is not there may be a store of pass, which gpg opens.
-        #expect(job("--keychain", "file:/nowhere/store").startsPrograms)
+        #expect(job(.named("file:/nowhere/store")).startsPrograms)
     }
 }

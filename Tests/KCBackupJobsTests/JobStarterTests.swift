@@ -7,7 +7,7 @@ import Testing
 @Suite("What starts a job")
 struct JobStarterTests {
     private let folder: TemporaryFolder
-    private let job = Job(name: "x", create: ["--all"], folder: "/b", place: "/b")
+    private let job = Job.example()
 
     init() throws {
         folder = try TemporaryFolder()

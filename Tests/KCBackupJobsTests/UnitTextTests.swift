@@ -1,4 +1,6 @@
 import Foundation
+import KCBackupCatalogue
+import KCBackupTasks
 import KCByteStreams
 import KCTestSupport
 import Testing
@@ -12,8 +14,15 @@ struct UnitTextTests {
             program: "/usr/bin/kcbackup", data: "\(folder)/.local/share/kcbackup", home: folder, user: user)
     }
 
-    private func job(_ words: [String] = ["--all"], at time: String = "daily") -> Job {
-        var job = Job(name: "x", create: words, folder: "/mnt/b", place: "/mnt/b")
+    private func job(
+        _ stores: BackupRequest.Stores = .everyKeychain, passcode: SecretSource? = nil, at time: String = "daily",
+        keys: ArchiveKeyRequest = ArchiveKeyRequest()
+    ) -> Job {
+        var job = Job.example(to: "/mnt/b") {
+            $0.stores = stores
+            $0.access.key = .passcode(passcode)
+            $0.mode = .encrypted(keys)
+        }
         job.time = time
         return job
     }
@@ -27,7 +36,7 @@ struct UnitTextTests {
 
     @Test("A job that reads a credential has no line for cron, which gives it none")
     func credentialWithoutUnit() throws {
-        let job = job(["--passcode", "cred:door"])
+        let job = job(passcode: .credential("door"))
         #expect(!job.isOfCron)
         #expect(throws: JobFailure.needsUnit(job: "x", credential: "door")) {
             try job.crontabLine(in: surroundings())
@@ -85,7 +94,7 @@ struct UnitTextTests {
         linked.place = "/var/tmp/b"
         let folder = try TemporaryFolder(inMemory: true)
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "/tmp")
-        let reading = job(["--all", "--passcode", "file:\(folder.path("link"))/passcode"])
+        let reading = job(passcode: .file("\(folder.path("link"))/passcode"))
         for other in [linked, reading] {
             #expect(try !service(other, isOfSystem: true).contains("PrivateTmp=yes"), "\(other)")
         }
@@ -93,12 +102,12 @@ struct UnitTextTests {
 
     @Test("Credentials are loaded by their names, and a job that starts programs has no sandbox")
     func credentials() throws {
-        let words = ["--keychain", "work", "--passcode", "cred:work"]
-        #expect(try service(job(words)).contains("LoadCredential=work:%E/kcbackup/work"))
+        let job = self.job(.named("work"), passcode: .credential("work"))
+        #expect(try service(job).contains("LoadCredential=work:%E/kcbackup/work"))
         #expect(
-            try service(job(words), isOfSystem: true, isEncrypted: true)
+            try service(job, isOfSystem: true, isEncrypted: true)
                 .contains("LoadCredentialEncrypted=work:/etc/kcbackup/work"))
-        #expect(try !service(job(["--all", "--passcode", "cmd:pass"])).contains("NoNewPrivileges=yes"))
+        #expect(try !service(self.job(passcode: .command("pass"))).contains("NoNewPrivileges=yes"))
     }
 
     @Test("A job with a key that a plugin encrypts to has no sandbox, and its installed unit must have none")
@@ -108,12 +117,14 @@ struct UnitTextTests {
         let plugin = ScriptedPlugin.recipient()
         try folder.write("own", Array("# mine\n\(own)\n".utf8))
         try folder.write("both", Array("# mine\r\n\(own)\r\n\(plugin)\r\n".utf8))
-        func starts(_ words: String...) -> Bool { job(["--all"] + words).startsPrograms }
-        #expect(!starts("--recipient", own) && !starts("--recipients-file", folder.path("own")))
-        #expect(!starts("--recipients-file", folder.path("missing")))
-        #expect(starts("--recipient", plugin) && starts("--inspect-recipient", plugin))
-        #expect(starts("--recipients-file", folder.path("both")))
-        let unit = try service(job(["--all", "--recipient", plugin]))
+        func starts(_ keys: ArchiveKeyRequest) -> Bool { job(keys: keys).startsPrograms }
+        func starts(_ recipients: RecipientRequest) -> Bool { starts(ArchiveKeyRequest(restoring: recipients)) }
+        func file(_ name: String) -> RecipientRequest { RecipientRequest(files: [folder.path(name)]) }
+        #expect(!starts(RecipientRequest(keys: [own])) && !starts(file("own")) && !starts(file("missing")))
+        #expect(starts(RecipientRequest(keys: [plugin])) && starts(ArchiveKeyRequest(inspecting: [plugin])))
+        #expect(starts(file("both")))
+        let withPlugin = job(keys: ArchiveKeyRequest(restoring: RecipientRequest(keys: [plugin])))
+        let unit = try service(withPlugin)
         #expect(!unit.contains { $0.hasPrefix("NoNewPrivileges") || $0.hasPrefix("Restrict") })
         let here = surroundings(folder.path)
         let units = SystemdUnits(of: job(), in: here)
@@ -121,7 +132,7 @@ struct UnitTextTests {
         let path = SystemdUnits.userPaths(of: "x", in: here).service
         try PrivateFile.replace(path, try units.files()[0].text.utf8.span)
         #expect(throws: JobFinding.otherService(job: "x", path: path, isOfSystem: false)) {
-            try job(["--all", "--recipient", plugin]).checkServices(in: here)
+            try withPlugin.checkServices(in: here)
         }
     }
 
@@ -200,7 +211,7 @@ struct UnitTextTests {
     func installed() throws {
         let folder = try TemporaryFolder()
         let here = surroundings(folder.path)
-        let old = job(["--keychain", "work", "--passcode", "cred:work"])
+        let old = job(.named("work"), passcode: .credential("work"))
         #expect(try InstalledUnits(of: "x", in: here) == nil)
         let failureUnit = #"mail@home-ada\x2dx.service"#
         let units = SystemdUnits(of: old, in: here, failureUnit: failureUnit, credentialsAreEncrypted: true)
@@ -209,7 +220,7 @@ struct UnitTextTests {
             try PrivateFile.replace("\(units.folder)/\(file.name)", file.text.utf8.span)
         }
         let found = try #require(try InstalledUnits(of: "x", in: here))
-        let new = job(old.create, at: "hourly")
+        let new = job(.named("work"), passcode: .credential("work"), at: "hourly")
         let made = try #require(try found.units(of: new, insteadOf: old, in: here))
         let text = try made.files()[0].text
         #expect(text.contains("\nOnFailure=\(failureUnit)\n") && text.contains("\nLoadCredentialEncrypted=work:"))
@@ -231,7 +242,7 @@ struct UnitTextTests {
         let here = JobSurroundings(
             program: "/usr/bin/kcbackup", data: folder.path("data/kcbackup"), home: folder.path, user: "ada",
             system: folder.path("etc"))
-        let sealed = job(["--all", "--passcode", "cred:100%"])
+        let sealed = job(passcode: .credential("100%"))
         try sealed.checkServices(in: here)
         func install(isOfSystem: Bool = false, isEncrypted: Bool = false) throws {
             let units = SystemdUnits(
@@ -253,7 +264,7 @@ struct UnitTextTests {
         for fitting in [sealed, job()] { try fitting.checkServices(in: here) }
         var remote = sealed
         remote.fleet = "nas:fleet"
-        for misfit in [remote, job(["--all", "--passcode", "cred:other"])] {
+        for misfit in [remote, job(passcode: .credential("other"))] {
             #expect(throws: other) { try misfit.checkServices(in: here) }
         }
         try install(isOfSystem: true, isEncrypted: true)
@@ -291,7 +302,7 @@ struct UnitTextTests {
         #expect(try InstalledUnits.systemPaths(of: "x", in: here) == [path])
         // What no unit has changes none.
         changed = old
-        changed.keep = ["--keep-last", "7"]
+        changed.keep.last = 7
         #expect(changed.outdatedSystemService(since: old, in: here) == nil)
         // Changed by hand, it may write there.
         for more in [

@@ -131,17 +131,6 @@ struct JobTests {
         #expect(home.run("run x").status == .ok)
     }
 
-    @Test("A job that was edited so that it cannot run is reported as damaged, not as an internal error")
-    func changedByHand() throws {
-        let home = try TestHome()
-        #expect(home.run("keychain create --no-passcode").status == .ok)
-        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
-        let path = "home/.local/share/kcbackup/jobs/x.job"
-        let text = String(decoding: try home.folder.read(path), as: UTF8.self)
-        try home.folder.write(path, Array(text.replacing(" --unencrypted", with: " --unencryptd").utf8), mode: 0o600)
-        for line in ["run x", "doctor"] { #expect(home.run(line).status == .damaged, "\(line)") }
-    }
-
     @Test("A damaged job hides no other, is named by every command, and can be removed and added again")
     func damaged() throws {
         let home = try TestHome()

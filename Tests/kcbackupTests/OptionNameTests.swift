@@ -1,4 +1,3 @@
-import KCBackupJobs
 import KCTestSupport
 import Testing
 
@@ -14,13 +13,6 @@ struct OptionNameTests {
         #expect(OptionName(argument: "keychain") == nil)
         #expect(OptionName(argument: "--nope") == nil)
         #expect(OptionName(argument: "-") == nil)
-    }
-
-    @Test("The options that a job is understood by are spelled as those of 'create'")
-    func optionsOfJobs() {
-        #expect(Job.Option.folder == OptionName.to.spelling)
-        #expect(Job.Option.all == OptionName.all.spelling)
-        #expect(Job.Option.keychain == OptionName.keychain.spelling)
     }
 
     @Test("No two options have the same letter")

@@ -39,6 +39,25 @@ package struct Retention: Hashable, Sendable {
     /// A rule that keeps a number of backups.
     package enum Rule: String, CaseIterable, Sendable {
         case last, hourly, daily, weekly, monthly, yearly
+
+        fileprivate var count: WritableKeyPath<Retention, Int> {
+            switch self {
+            case .last: \.last
+            case .hourly: \.hourly
+            case .daily: \.daily
+            case .weekly: \.weekly
+            case .monthly: \.monthly
+            case .yearly: \.yearly
+            }
+        }
+    }
+
+    /// How many backups each rule keeps.
+    package var counts: [(rule: Rule, count: Int)] { Rule.allCases.map { ($0, self[$0]) } }
+
+    package subscript(rule: Rule) -> Int {
+        get { self[keyPath: rule.count] }
+        set { self[keyPath: rule.count] = newValue }
     }
 
     /// The decision about a backup.

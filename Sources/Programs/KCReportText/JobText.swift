@@ -3,20 +3,6 @@ package import KCBackupJobs
 internal import KCByteStreams
 internal import KCKeychainModel
 
-extension Job {
-    /// The JSON object "job".
-    package var json: JSONValue {
-        .members([
-            ("name", .text(name)), ("folder", .text(folder)), ("time", .text(time)),
-            ("create", .list(arguments.map { .text($0) })), ("keep", .list(keep.map { .text($0) })),
-            ("copyTo", copyTo.isEmpty ? nil : .list(copyTo.map { .text($0) })),
-            ("fleet", fleet.map { .text($0) }),
-            ("onSuccess", onSuccess.map { .text($0) }), ("onFailure", onFailure.map { .text($0) }),
-            ("hookTimeout", hookTimeout.map { .text($0) }),
-        ])
-    }
-}
-
 extension BackupState {
     /// The metrics of copies; none if no job copies.
     private var copyMetrics: [String] {

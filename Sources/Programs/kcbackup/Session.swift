@@ -1,4 +1,5 @@
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel

@@ -43,7 +43,7 @@ extension FuzzTarget {
         FuzzTarget("signature", bytes: [signature], refusing: { $0 is SSHSignatureFailure }) { bytes in
             _ = try SSHSignature.verify(bytes, message: [0x61])
         },
-        FuzzTarget("state", ["folder /x\nplace /y\ntime 02:00\ncreate --keychain\n"]) { bytes in
+        FuzzTarget("state", ["folder /x\nplace /y\ntime 02:00\nstores every-keychain\nmode encrypted\n"]) { bytes in
             guard let fields = StateFields(parsing: bytes) else { return }
             try require(StateFields(parsing: fields.encoded) == fields, "lines are read as they are written")
         },

@@ -52,8 +52,8 @@ enum FailureExamples {
         ("ArchiveFailure", "Archive/KCBackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/KCBackupEngine/RestoreBackup.swift"),
         ("ForeignFailure", "Importers/KCItemSources/ForeignFailure.swift"),
-        ("JobFailure", "Backup/KCBackupJobs/JobFailure.swift"),
-        ("JobFinding", "Backup/KCBackupJobs/JobFinding.swift"),
+        ("JobFailure", "Tasks/KCBackupJobs/JobFailure.swift"),
+        ("JobFinding", "Tasks/KCBackupJobs/JobFinding.swift"),
         ("CatalogueFailure", "Backup/KCBackupCatalogue/CatalogueFailure.swift"),
         ("CryptographyFailure", "Base/KCCryptography/LibCrypto.swift"),
         ("ChipFailure", "Base/KCCryptography/ChipFailure.swift"),
@@ -161,6 +161,7 @@ enum FailureExamples {
     private static let commandLines: [CommandLineProblem] = [
         .noCommand(["item", "lits"], meant: "list"), .unknownOption("--jsno", meant: "--json"),
         .unknownLetters(beginning: "-T"), .takesNoValue("--json"), .noValue("--keychain", value: "name"),
+        .notASource(.passphrase),
         .wrongValue(of: "--class", form: "one of generic, internet"), .missing("<device-id>"), .surplus(1), .surplus(2),
         .other("the command line cannot be understood"), .beforeDashes,
     ]

@@ -1,4 +1,5 @@
 import Foundation
+import KCBackupTasks
 import KCTestSupport
 
 @testable import kcbackup
@@ -83,8 +84,9 @@ struct ThrownMessages {
             "RemoteLocation.form": "a folder of a remote, as in 'nas:backups' or 'sftp:nas:backups'",
         ],
         "Options/CreateOptions.swift": [
-            "option.spelling": "--recipient", "session.calendar.day(session.now)": "1969-12-31",
+            "option.spelling": "--recipient"
         ],
+        "Archives/BackupMaking.swift": ["calendar.day(now)": "1969-12-31"],
         "Options/JobOptions.swift": ["quoted(to)": "'nas:backups'", "shellWord(to)": "nas:backups"],
         "Options/KeychainOptions.swift": [
             "quoted(name)": "'login'", "shellWord(name)": "login", "SecretSource.forms": SecretSource.forms,

@@ -62,10 +62,9 @@ struct ArchiveArguments: ParsableArguments {
 
     /// Refuses arguments and options that are invalid for any archive.
     ///
-    /// - Throws: `UsageProblem`, `SecretProblem` (`notASource`).
+    /// - Throws: `UsageProblem`.
     func check() throws {
         if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
-        if opening.passphrase == .unknown { throw SecretProblem.notASource(.passphrase) }
         if outside, opening.passphrase != nil { throw UsageProblem.together(.outside, .passphrase) }
         if outside, !opening.identity.isEmpty { throw UsageProblem.together(.outside, .identity) }
         try opening.check(with: archives)

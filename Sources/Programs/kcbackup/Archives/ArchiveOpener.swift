@@ -2,6 +2,7 @@ internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel

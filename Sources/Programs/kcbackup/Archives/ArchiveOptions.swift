@@ -3,6 +3,7 @@ internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -90,7 +91,7 @@ struct ArchiveOptions: ParsableArguments {
     ///
     /// - Throws: `Refusal`, `ForeignFailure`, `FileFailure`, `StreamFailure`.
     static func refuseOther(_ archive: String, in session: Session) throws {
-        guard let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() else {
+        guard let format = try ForeignReader(archive, FileAccess(), in: session).formatOfFile() else {
             return
         }
         if let refused = format as? RefusedFormat {

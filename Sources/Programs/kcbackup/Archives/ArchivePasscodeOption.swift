@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
@@ -27,7 +28,6 @@ struct ArchivePasscodeOption: ParsableArguments {
         keptIn kept: KeptSecret = KeptSecret(),
         in session: Session
     ) throws {
-        if archivePasscode == .unknown { throw SecretProblem.notASource(.archivePasscode) }
         guard let stored = proven.stored, stored.hasPasscode, proven.isFromThisDevice else {
             if archivePasscode != nil {
                 session.warn(

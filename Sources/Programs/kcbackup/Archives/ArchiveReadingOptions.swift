@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupEngine
+internal import KCBackupTasks
 
 /// The options for reading the items of an archive by the rules of a restore, without restoring it.
 struct ArchiveReadingOptions: ParsableArguments {
@@ -21,14 +22,6 @@ struct ArchiveReadingOptions: ParsableArguments {
             (archivePasscode.archivePasscode != nil, .archivePasscode), (origin.acceptOrigin != nil, .acceptOrigin),
         ]
         return options.first { isGiven, _ in isGiven }?.1
-    }
-
-    /// Where secrets come from.
-    var sources: [(SecretSource?, OptionName)] {
-        [
-            (opening.passphrase, .passphrase), (opening.identityPassphrase, .identityPassphrase),
-            (archivePasscode.archivePasscode, .archivePasscode),
-        ]
     }
 
     /// Verifies that the archive is genuine, and of a device that is trusted or accepted.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCForeignFormats
@@ -107,13 +108,13 @@ extension FileItems {
 struct ComparedSides {
     let opening: ArchiveOptions
     let archivePasscode: ArchivePasscodeOption
-    let foreign: ForeignOptions
+    let foreign: FileAccess
     let session: Session
     private let opener: ArchiveOpener
     private let passcode = KeptSecret()
 
     init(
-        _ opening: ArchiveOptions, _ archivePasscode: ArchivePasscodeOption, _ foreign: ForeignOptions,
+        _ opening: ArchiveOptions, _ archivePasscode: ArchivePasscodeOption, _ foreign: FileAccess,
         in session: Session
     ) {
         self.opening = opening

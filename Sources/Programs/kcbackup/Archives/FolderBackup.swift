@@ -1,6 +1,7 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
@@ -13,9 +14,9 @@ internal import KCSecretService
 
 /// `create --to`: backs up one or all keychains to a backup folder.
 struct FolderBackup {
-    let options: CreateOptions
+    let request: FolderBackupRequest
+    let accepted: RunExceptions
     let unlocking: UnlockOptions
-    let path: String
     let session: Session
     /// True if archives of other folders may be copied to the same place.
     var isCopied = false
@@ -23,6 +24,9 @@ struct FolderBackup {
     var makesFolder = true
     /// The number of items in the last good backup of a run of one; nil if only the catalogue knows.
     var itemsBefore: Int?
+
+    var path: String { request.folder }
+    var backup: BackupRequest { request.backup }
 
     /// The result for one keychain.
     enum Result {
@@ -126,52 +130,52 @@ struct FolderBackup {
 
     /// Backs up.
     func back() throws -> Summary {
-        let rules = options.folder
-        let wait = try rules.lock.wait()
-        let given = try options.recipients(in: session)
+        let given = try backup.recipients(in: session)
         let single =
-            try rules.isOfSeveral
-            ? nil : StoreChoice.chosen(options.keychain.keychain, for: rules, at: path, in: session)
-        let names = try rules.isOfSeveral ? names(rules) : []
-        if rules.all, names.isEmpty {
+            try backup.isOfSeveral
+            ? nil
+            : StoreChoice.chosen(backup.storeName, forFolder: path, mayChange: accepted.mayChange, in: session)
+        let names = try backup.isOfSeveral ? names() : []
+        if backup.stores == .everyKeychain, names.isEmpty {
             let standard = try LocalKeychain(nil, in: session.world)
             if let gone = GoneKeychain.left(of: standard, in: session) { throw Refusal.noKeychain(gone) }
             throw Refusal.noKeychains(isDesktopRunning: try session.world.desktopKeyring() == .running)
         }
         // A keychain has a device key already.
         if let single, single.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
-        let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: makesFolder, maySwitch: rules.change)
+        let folder = try session.backupFolder(
+            path, waitingAtMost: request.waiting, mayBeNew: makesFolder, maySwitch: accepted.mayChange)
         if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
             session.subjects.trash = "\(path)/\(BackupFolder.trashName)"
         }
         var (parts, results) = try parts(single, names)
         _ = try folder.emptyTrash(now: session.now)
         try warnOfUnlisted(in: folder)
-        if rules.isOfSeveral {
+        if backup.isOfSeveral {
             setAsideNamesakes(&parts, &results, in: folder)
             try setAsideReplaced(&parts, &results, in: folder)
         }
         let pin = BackupPin(
-            isOfAll: rules.isOfSeveral, mode: options.unencrypted ? .unencrypted : .encrypted,
-            keys: given.map { options.keys.names($0) } ?? [],
+            isOfAll: backup.isOfSeveral, mode: backup.isUnencrypted ? .unencrypted : .encrypted,
+            keys: given.flatMap { backup.keys?.names($0) } ?? [],
             kits: given?.knownKits ?? [],
             subjects: parts.subjects,
             moved: try session.moved(parts.subjects, since: folder.catalogue.pin?.subjects))
-        try folder.use(for: pin, maySwitch: rules.change)
+        try folder.use(for: pin, maySwitch: accepted.mayChange)
         var maker: ArchiveKeyMaker?
         var unread: [String] = []
         for part in parts {
             session.subjects.keychain = part.subject.name
             do {
                 if given != nil { try part.source.open(.all) }
-                if let given, maker == nil {
-                    maker = try options.keys.maker(given, of: part.subject.name, in: session)
+                if let given, let keys = backup.keys, maker == nil {
+                    maker = try keys.maker(given, of: part.subject.name, in: session)
                 }
                 let result = try back(up: part, into: folder, maker)
                 results.append((part.subject.name, result))
                 if case .done(_, let report, _) = result { unread += try part.unread(report) }
             } catch {
-                guard rules.isOfSeveral else { throw error }
+                guard backup.isOfSeveral else { throw error }
                 results.append((part.subject.name, .failed(session.backupFailure(of: error, in: part.subject.name))))
             }
         }
@@ -182,9 +186,9 @@ struct FolderBackup {
     }
 
     /// The names of the stores of a backup of several.
-    private func names(_ rules: FolderOptions) throws -> [String] {
+    private func names() throws -> [String] {
         let keychains = try LocalKeychain.names(in: session.world.dataFolder)
-        guard rules.home else { return keychains }
+        guard backup.stores == .home else { return keychains }
         try NamedHome(root: .home).requirePlace(in: session)
         try StoreChoice.makeDeviceKey(in: session)
         switch try session.world.desktopKeyring() {
@@ -202,12 +206,12 @@ struct FolderBackup {
     private func parts(
         _ single: (any NamedStore)?, _ names: [String]
     ) throws -> ([Part], [(name: String, result: Result)]) {
-        if let single { return ([try part(single, options)], []) }
+        if let single { return ([try part(single, backup)], []) }
         var parts: [Part] = []
         var results: [(name: String, result: Result)] = []
         for name in names {
             do {
-                parts.append(try part(StoreChoice.named(name, in: session.world), options.of(name, in: session)))
+                parts.append(try part(StoreChoice.named(name, in: session.world), backup.of(name, in: session)))
             } catch {
                 results.append((name, .failed(session.backupFailure(of: error, in: name))))
             }
@@ -225,8 +229,8 @@ struct FolderBackup {
                 + "'kcbackup list \(OptionName.rebuild.spelling)' enters them")
     }
 
-    private func part(_ subject: any NamedStore, _ named: CreateOptions) throws -> Part {
-        let items = try subject.open(named.store(unlocking), in: session).items
+    private func part(_ subject: any NamedStore, _ request: BackupRequest) throws -> Part {
+        let items = try subject.open(StoreOptions(request, unlocking), in: session).items
         let keychain = (subject as? LocalKeychain)?.subject(items.identity, in: session.world)
         return Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
@@ -237,25 +241,25 @@ struct FolderBackup {
         up part: Part, into folder: BackupFolder, _ maker: ArchiveKeyMaker?
     ) throws -> Result {
         // The objects of JSON say more of the contents than the catalogue knows.
-        let mayBeSame = options.folder.ifChanged && !session.style.isJSON
+        let mayBeSame = request.ifChanged && !session.style.isJSON
         let destination = SeriesDestination(
             folder, series: part.series,
             rules: SeriesDestination.Rules(
-                skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink,
+                skipsUnchanged: request.ifChanged, acceptsShrinkage: accepted.acceptsShrinkage,
                 acceptsMissing: try !part.source.unread.lockedCollections.isEmpty,
-                itemsBefore: options.folder.isOfSeveral ? nil : itemsBefore),
+                itemsBefore: backup.isOfSeveral ? nil : itemsBefore),
             given: isCopied ? GivenNames(in: session.world.dataFolder.path + "/archive-names") : nil,
-            state: options.folder.ifChanged ? try part.source.state() : nil)
+            state: request.ifChanged ? try part.source.state() : nil)
         if mayBeSame, try destination.confirm(now: session.now), case .unchanged(let entry)? = destination.outcome {
             warnOfLoss(of: part)
             return .same(entry)
         }
-        let backup = try CreateBackup(
+        let making = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)
         let report: CreateReport
         do {
-            report = try options.make(backup, of: part.source, with: maker?.make(), in: session)
+            report = try backup.make(making, of: part.source, with: maker?.make(), in: session)
         } catch CatalogueFailure.shrunk(var loss) {
             let unread = try part.source.unread
             (loss.unreadNames, loss.left) = (unread.names, unread.left)
@@ -272,7 +276,7 @@ struct FolderBackup {
     }
 
     private func warnOfLoss(of part: Part) {
-        guard options.unencrypted, part.subject.kind == .keychain else { return }
+        guard backup.isUnencrypted, part.subject.kind == .keychain else { return }
         session.warnOfLoss(of: part.subject, part.source.identity)
     }
 
@@ -282,7 +286,7 @@ struct FolderBackup {
         for (name, result) in results {
             switch result {
             case .done(let outcome, let report, let told):
-                options.warn(of: report, told: told, session)
+                backup.warn(of: report, told: told, session)
                 tell(outcome, report, of: name, summary.keys)
                 json.append(outcome.json(of: name, report))
             case .same(let entry): tellSame(entry, of: name)
@@ -294,7 +298,7 @@ struct FolderBackup {
         }
         let saved = results.count { if case .done(.saved, _, _) = $0.result { true } else { false } }
         if saved > 0 { session.done = "\(counted(saved, "archive")) saved in \(displayed(path))" }
-        if saved > 0, !options.unencrypted { try session.noteKits() }
+        if saved > 0, !backup.isUnencrypted { try session.noteKits() }
         if session.style.isJSON { try session.result(["folder": .text(path), "results": .list(json)], []) }
     }
 
@@ -309,7 +313,7 @@ struct FolderBackup {
             session.note(
                 "\(label(name)) saved and verified \(counted(report.contents.counts.total, "item")) as "
                     + "\(displayed(entry.name)), \(byteCount(report.size))")
-            if let words = options.travelWords(report, keys) { session.note(words) }
+            if let words = backup.travelWords(report, keys) { session.note(words) }
             if report.notOpened > 0 {
                 session.note(
                     "\(counted(report.notOpened, "item")) not opened, and not checked: that takes the passcode")

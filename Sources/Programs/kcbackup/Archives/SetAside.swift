@@ -1,4 +1,5 @@
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemStores
 
@@ -34,7 +35,6 @@ extension FolderBackup {
     func setAsideReplaced(
         _ parts: inout [Part], _ results: inout [(name: String, result: Result)], in folder: BackupFolder
     ) throws {
-        let rules = options.folder
         guard let known = folder.catalogue.subjectsOfAll else { return }
         // A keychain whose backup never succeeded has none to lose.
         let backedUp = Set(folder.catalogue.entries.map(\.series.exact))
@@ -50,7 +50,7 @@ extension FolderBackup {
             let series = part.series.exact
             found.insert(series)
             let difference = BackupPin.difference(of: part.identity, in: series, from: subjects[series])
-            if let difference, !moved.contains(series), !rules.change {
+            if let difference, !moved.contains(series), !accepted.mayChange {
                 let failure = CatalogueFailure.switches(folder: folder.name, difference)
                 results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
             } else {
@@ -59,7 +59,7 @@ extension FolderBackup {
         }
         parts = staying
         for series in subjects.keys.sorted() where !found.contains(series) {
-            if rules.acceptShrink || rules.change {
+            if accepted.acceptsShrinkage || accepted.mayChange {
                 try folder.forget(series: series.string)
             } else {
                 results.append(

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainModel
@@ -18,6 +19,8 @@ enum CommandLineProblem: Hashable, Sendable {
     case takesNoValue(String)
     /// The option needs a value; `value` is its name.
     case noValue(String, value: String)
+    /// The value of the option is not a source of a secret.
+    case notASource(OptionName)
     /// The option or the argument does not take this value.
     case wrongValue(of: String, form: String)
     /// An argument or option is missing.
@@ -187,9 +190,12 @@ private struct CommandLineSearch {
             if !argument.values.isEmpty, !argument.values.contains(where: { $0.lowercased() == value.lowercased() }) {
                 return .wrongValue(of: name, form: "one of " + argument.values.joined(separator: ", "))
             }
-            if OptionName(argument: name) == .uuid, ItemUUID(value) == nil {
-                return .wrongValue(of: name, form: "a UUID")
+            let option = OptionName(argument: name)
+            if let option, argument.valueName?.exact == "source", SecretSource(value) == nil {
+                return .notASource(option)
             }
+            if option == .escrow, EscrowSource(argument: value) == nil { return .notASource(.escrow) }
+            if option == .uuid, ItemUUID(value) == nil { return .wrongValue(of: name, form: "a UUID") }
         }
         return nil
     }

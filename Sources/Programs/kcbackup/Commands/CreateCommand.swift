@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCItemStores
@@ -61,31 +62,35 @@ struct CreateCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        try options.check(in: session)
+        let request = try options.request()
+        try session.requireClock()
         if let file, let to = options.folder.to, !to.isEmpty { throw UsageProblem.fileAndFolder(file, to) }
         let folder = try options.folder.folder()
         // Where something is written, a folder here never takes the place of a remote.
         let remote = folder.flatMap { RemoteLocation($0) }
         if let folder, remote == nil {
-            return try FolderBackup(options: options, unlocking: unlocking, path: folder, session: session).run()
+            return try FolderBackup(
+                request: options.folder.request(request, to: folder), accepted: options.folder.accepted,
+                unlocking: unlocking, session: session
+            ).run()
         }
         if remote != nil { try options.checkForRemote() }
-        let given = try options.recipients(in: session)
-        let subject = try StoreChoice.chosen(options.keychain.keychain, in: session)
+        let given = try request.recipients(in: session)
+        let subject = try StoreChoice.chosen(request.storeName, in: session)
         let target =
             try remote.map { try ArchiveOutput($0, of: subject, in: session) }
             ?? ArchiveOutput(file, of: subject, in: session)
-        let open = try subject.open(options.store(unlocking), in: session)
-        let keys = try given.map { try self.keys($0, open.items, subject, session) }
+        let open = try subject.open(StoreOptions(request, unlocking), in: session)
+        let keys = try given.flatMap { try self.keys($0, request, open.items, subject, session) }
         // A run that fails before leaves no key behind; a keychain has one.
         if subject.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
         let backup = try CreateBackup(
             of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
         let report = try target.making(in: session) {
-            try options.make(backup, of: open.items, with: keys, in: session)
+            try request.make(backup, of: open.items, with: keys, in: session)
         }
-        try tell(report, open, subject, target, given, session)
+        try tell(report, request, open, subject, target, given, session)
         if let folder = target.folder, try session.catalogueIfAny(of: folder) != nil {
             session.warn(
                 "\(quoted(folder)) is a folder of backups, whose catalogue does not know this archive: 'kcbackup create … "
@@ -96,19 +101,21 @@ struct CreateCommand: Verb {
 
     /// Asks for missing secrets in the order in which mistakes are noticed earliest: recipients, passcode, passphrase.
     private func keys(
-        _ recipients: GivenRecipients, _ source: any ReadableStore, _ subject: any NamedStore, _ session: Session
-    ) throws -> ArchiveKeys {
+        _ recipients: GivenRecipients, _ request: BackupRequest, _ source: any ReadableStore,
+        _ subject: any NamedStore, _ session: Session
+    ) throws -> ArchiveKeys? {
         try source.open(.all)
-        return try options.keys.keys(recipients, of: subject.name, in: session)
+        return try request.keys?.keys(recipients, of: subject.name, in: session)
     }
 
     private func tell(
-        _ report: CreateReport, _ open: OpenStore, _ subject: any NamedStore, _ target: ArchiveOutput,
+        _ report: CreateReport, _ request: BackupRequest, _ open: OpenStore, _ subject: any NamedStore,
+        _ target: ArchiveOutput,
         _ keys: GivenRecipients?, _ session: Session
     ) throws {
         let told = try open.items.unread.count
-        options.warn(of: report, told: told, session)
-        if options.unencrypted, subject.kind == .keychain {
+        request.warn(of: report, told: told, session)
+        if request.isUnencrypted, subject.kind == .keychain {
             session.warnOfLoss(of: subject, open.items.identity)
         }
         let total = report.contents.counts.total
@@ -118,8 +125,8 @@ struct CreateCommand: Verb {
         let contents =
             HomeRoot(storeName: subject.name)?.words(count: total) ?? "\(counted(total, "item")) of \(subject.words)"
         session.did("\(target.words): \(contents), \(byteCount(report.size))")
-        if let words = options.travelWords(report, keys) { session.note(words) }
-        if !options.unencrypted { try session.noteKits() }
+        if let words = request.travelWords(report, keys) { session.note(words) }
+        if !request.isUnencrypted { try session.noteKits() }
         if report.notOpened > 0 {
             // Not a warning: a nightly run without the passcode should stay silent.
             session.note("\(counted(report.notOpened, "item")) not opened, and not checked: that takes the passcode")

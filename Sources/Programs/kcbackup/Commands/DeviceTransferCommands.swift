@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCBackupArchive
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -81,7 +82,7 @@ struct DeviceExportCommand: Verb {
     }
 
     private func encrypt(_ text: borrowing SecretBytes, in session: Session) throws -> [UInt8] {
-        let given = try recipients.recipients(passphrase, in: session)
+        let given = try recipients.request.recipients(passphrase, in: session)
         guard given.isEmpty, let cost = session.world.costs.passphrase else {
             return try encrypt(text, to: given.map(\.recipient))
         }
@@ -147,7 +148,6 @@ struct DeviceImportCommand: Verb {
         }
         let device = LocalDevice(session.world)
         let provider = device.provider
-        if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         session.subjects.path = file
         var text = try PrivateFile.readPublic(path)
         if let encrypted = try EncryptedKeyFile(text) {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCConsole
 internal import KCItemStores
 internal import KCReportText
@@ -76,7 +77,7 @@ struct DiffCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         try check()
-        let sides = ComparedSides(opening, archivePasscode, foreign, in: session)
+        let sides = ComparedSides(opening, archivePasscode, foreign.access, in: session)
         let first = try sides.open(firstPath)
         let second = try secondPath.map { try sides.open($0) }
         let archives = [first, second].compactMap { $0?.archive }
@@ -104,7 +105,7 @@ struct DiffCommand: Verb {
 
     /// Refuses options for files that nothing needs of what is compared.
     private func requireNeeded(_ first: ComparedSide, _ second: ComparedSide?) throws(UsageProblem) {
-        if first.archive != nil, second.map({ $0.archive != nil }) ?? true, let option = foreign.firstGiven {
+        if first.archive != nil, second.map({ $0.archive != nil }) ?? true, let option = foreign.access.firstGiven {
             guard isStoreFile else { throw .needsFile(option) }
             if passcodeOption.passcode != nil, option != .keyFile { throw .together(.passcode, option) }
         }
@@ -134,10 +135,6 @@ struct DiffCommand: Verb {
         if other != nil, keychain != nil { throw UsageProblem.comparesOne }
         if passcodeOption.passcode != nil, other != nil { throw UsageProblem.needs(.passcode, .keychain) }
         if unlocking.unlock, other != nil { throw UsageProblem.needsDesktop(.unlock) }
-        for (source, option) in [
-            (opening.passphrase, OptionName.passphrase), (passcodeOption.passcode, .passcode),
-            (archivePasscode.archivePasscode, .archivePasscode), (foreign.password, .password),
-        ] where source == .unknown { throw SecretProblem.notASource(option) }
         try opening.check(with: [firstPath] + (secondPath.map { [$0] } ?? []))
     }
 
@@ -157,7 +154,7 @@ struct DiffCommand: Verb {
         var options = StoreOptions(passcodeOption, unlocking)
         guard kind == .file else { return options }
         if first.archive != nil, foreign.password != nil || foreign.from != nil {
-            options.foreign = foreign
+            options.file = foreign.access
         } else {
             options.keyFile = foreign.keyFile
             options.isOneOfTwo = !first.leaves(.keyFile)

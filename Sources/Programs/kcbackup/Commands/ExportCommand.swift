@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
@@ -95,7 +96,7 @@ struct ExportCommand: Verb {
         let source = try ExportSource(
             archive, reading, keychain, unlocking, fileKey, in: session)
         // Before anything is asked, so that mistakes show early.
-        let age = try recipients.recipients(
+        let age = try recipients.request.recipients(
             password, reading.opening.passphrase, reading.opening.identityPassphrase, keychain.passcode, in: session)
         try source.unlock(filter, in: session)
         let started = try format.start(
@@ -144,8 +145,6 @@ struct ExportCommand: Verb {
 
     /// Refuses contradictory options, before anything is read.
     private func check() throws {
-        let sources = [(password, .password)] + reading.sources + [(keychain.passcode, .passcode)]
-        for (source, option) in sources where source == .unknown { throw SecretProblem.notASource(option) }
         if password != nil, !format.takesPassword { throw UsageProblem.notOfFormat(.password, format.rawValue) }
         if let given = recipients.firstGiven {
             if !format.takesRecipients { throw UsageProblem.notOfFormat(given, format.rawValue) }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
@@ -99,16 +100,16 @@ struct ImportCommand: Verb {
         if into != nil, keychain.keychain != nil { throw UsageProblem.together(.into, .keychain) }
         var target = keychain
         target.keychain = into ?? keychain.keychain
-        try opening.check(with: file, passcode: target.passcode)
+        try opening.access.check(with: file, passcode: target.passcode)
         let table = try table()
-        if target.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         let options = StoreOptions(target.passcodeOption, unlocking)
         let keyring = DesktopKeyring(target.keychain)
         let kind: StoreKind = keyring == nil ? .keychain : .keyring
         try kind.check(options.given + (removeFromFile ? [.removeFromFile] : []))
         if let keyring {
             return try KeyringImport(
-                path: file, opening: opening, table: table, keyring: keyring, options: options, given: onConflict,
+                path: file, opening: opening.access, table: table, keyring: keyring, options: options,
+                given: onConflict,
                 isDryRun: dryRun, keepsState: !noUndo
             ).run(in: session)
         }
@@ -117,7 +118,7 @@ struct ImportCommand: Verb {
         let isThere = try Path.exists(local.path)
         if !isThere, !dryRun { _ = try target.open(in: session) }
 
-        let reader = ForeignReader(file, opening, in: session)
+        let reader = ForeignReader(file, opening.access, in: session)
         let reading: ForeignReader.Reading
         do {
             reading = try reader.read(as: table)

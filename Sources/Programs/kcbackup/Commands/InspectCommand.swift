@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCItemSources
@@ -159,7 +160,6 @@ struct InspectCommand: Verb {
             ]
             for (isGiven, option) in given where isGiven { throw UsageProblem.needsDesktop(option) }
         }
-        if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         try requireOneInput(archives.archives, [passcode])
     }
 
@@ -170,7 +170,7 @@ struct InspectCommand: Verb {
             var passcodeOption = try PasscodeOption.parse([])
             passcodeOption.passcode = passcode
             var options = StoreOptions(passcodeOption, unlocking)
-            options.foreign = foreign
+            options.file = foreign.access
             options.skipLocked = skipLocked
             return try store.open(options, in: session)
         }
@@ -183,9 +183,9 @@ struct InspectCommand: Verb {
 
     /// Reads another program's file; nil for an archive or an unknown file.
     private func foreignReading(_ path: String, _ session: Session) throws -> ForeignReader.Reading? {
-        try foreign.check(with: path)
-        let reader = ForeignReader(path, foreign, in: session)
-        if foreign.firstGiven != nil { return try reader.read() }
+        try foreign.access.check(with: path)
+        let reader = ForeignReader(path, foreign.access, in: session)
+        if foreign.access.firstGiven != nil { return try reader.read() }
         guard let input = try reader.inputUnlessArchive() else { return nil }
         // Before a password is asked for: what was given may be meant as one.
         if try reader.formatOfFile() != nil { try refuseArchiveOptions() }

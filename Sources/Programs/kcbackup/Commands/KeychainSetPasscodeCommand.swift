@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -68,14 +69,13 @@ struct KeychainSetPasscodeCommand: Verb {
         if noPasscode, newPasscode != nil { throw UsageProblem.together(.newPasscode, .noPasscode) }
         if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
         if noPasscode, countedBy != nil { throw UsageProblem.together(.countedBy, .noPasscode) }
-        if newPasscode == .unknown { throw SecretProblem.notASource(.newPasscode) }
         return try session.quietly(passcode, noPasscode ? passcode : newPasscode) { try change(in: session) }
     }
 
     private func change(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
-        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
+        session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         let words = passcodeWords(local.name)
         let device = LocalDevice(session.world)
         try countedBy?.require(heldBy: device.provider.status().holding.holder, device)

@@ -3,6 +3,7 @@ internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
@@ -99,11 +100,8 @@ struct RekeyCommand: Verb {
 
     /// Returns a maker for the new keys, and their names as recorded in a catalogue.
     private func newKeys(in session: Session) throws -> (ArchiveKeyMaker, [String]) {
-        var keys = try ArchiveKeyOptions.parse([])
-        keys.restoring = restoring
-        keys.inspectRecipient = inspectRecipient
-        keys.passphrase = newPassphrase
-        if newPassphrase == .unknown { throw SecretProblem.notASource(.newPassphrase) }
+        let keys = ArchiveKeyRequest(
+            passphrase: newPassphrase, restoring: restoring.request, inspecting: inspectRecipient)
         let given = try keys.recipients(passphraseOf: .newPassphrase, in: session)
         if given.restoring.isEmpty, newPassphrase == nil {
             throw UsageProblem(

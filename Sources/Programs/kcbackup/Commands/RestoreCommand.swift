@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -133,7 +134,6 @@ struct RestoreCommand: Verb {
                 "no archive is given to restore",
                 hint: "name it, or take back the last change with 'kcbackup undo'")
         }
-        try requireSources()
         if noPasscode, passcodeOption.passcode != nil { throw UsageProblem.together(.passcode, .noPasscode) }
         if replaceUnarchived, !replace { throw UsageProblem.needs(.replaceUnarchived, .replace) }
         let opener = ArchiveOpener(opening, in: session)
@@ -241,16 +241,6 @@ struct RestoreCommand: Verb {
         let progress = Progress("checking the archive", in: session, reading: proven.opened, 1)
         defer { progress.finish() }
         return try proven.opened.source(progress.step)
-    }
-
-    /// Refuses an invalid secret source before anything is opened; the word may be the secret itself.
-    private func requireSources() throws(SecretProblem) {
-        let sources: [(SecretSource?, OptionName)] = [
-            (opening.passphrase, .passphrase), (opening.identityPassphrase, .identityPassphrase),
-            (archivePasscode.archivePasscode, .archivePasscode),
-            (passcodeOption.passcode, .passcode),
-        ]
-        for (source, option) in sources where source == .unknown { throw .notASource(option) }
     }
 
     /// Asks before creating a keychain under a name taken from the archive; without a terminal, refuses.

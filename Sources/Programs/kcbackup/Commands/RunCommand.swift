@@ -211,16 +211,7 @@ struct RunCommand: Verb {
             "KCBACKUP_ARCHIVES": String(report.archives), "KCBACKUP_REMOVED": String(report.removed),
         ]
         let option = report.status == .ok ? OptionName.onSuccess : .onFailure
-        let limit: Duration
-        do {
-            limit =
-                try job.hookTimeout.map { text throws(UsageProblem) in
-                    try LockWaitOption.wait(text, of: .hookTimeout)
-                } ?? Job.usualHookTimeout
-        } catch {
-            session.warn(Failure(JobFailure.damaged(job: job.name, path: nil), session.subjects).explanation.message)
-            limit = Job.usualHookTimeout
-        }
+        let limit = job.hookTimeout ?? Job.usualHookTimeout
         do throws(ShellCommand.RunFailure) {
             try ShellCommand.run(
                 ShellScript(ofUser: command), environment: session.world.environment.merging(values) { $1 },

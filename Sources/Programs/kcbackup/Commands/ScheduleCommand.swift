@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -60,7 +61,7 @@ struct ScheduleAddCommand: Verb {
         session.did(
             "job \(quoted(job.name)) added, which backs up \(checked.subject); "
                 + "try it: 'kcbackup run \(job.name) -v'")
-        checked.create.warnOfLocks(of: job.name, in: session)
+        job.backup.warnOfLocks(of: job.name, in: session)
         job.warnOfUnits(in: session)
         if job.fleet != nil {
             session.note("the fleet knows this machine as \(try LocalDevice(session.world).key().id)")
@@ -178,7 +179,8 @@ struct ScheduleShowCommand: Verb {
         commandName: "show",
         abstract: "Print the systemd units or the crontab line of a job.",
         discussion: """
-            Prints a systemd service and a timer, or with '--crontab' a line for crontab(5).
+            Prints a systemd service and a timer below the command that makes the job, or with '--crontab' a line for \
+            crontab(5).
 
             EXAMPLES:
               kcbackup schedule show nightly
@@ -218,7 +220,7 @@ struct ScheduleShowCommand: Verb {
                 "jobs": [found.json],
                 "units": .list(files.map { ["name": .text($0.name), "text": .text($0.text)] }),
             ],
-            files.map { "# \($0.name)\n\($0.text)\n" })
+            ["# \(found.command)\n"] + files.map { "# \($0.name)\n\($0.text)\n" })
         return .ok
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCReportText
 
@@ -77,7 +78,7 @@ struct ScheduleEditCommand: Verb {
                 "the backups in \(quoted(new.folder)) are others so far: "
                     + "'kcbackup run \(job) \(OptionName.change.spelling)' accepts that once")
         }
-        checked.create.warnOfLocks(of: job, in: session)
+        new.backup.warnOfLocks(of: job, in: session)
         if let outdated { session.warn(outdated) }
         new.warnOfSystemUnits(since: old, in: session)
         if style.json { try session.result(["jobs": [new.json]], []) }
@@ -86,31 +87,27 @@ struct ScheduleEditCommand: Verb {
 
     /// The job with the given options in place of those that it has.
     private func edited(_ old: Job, in session: Session) throws -> CheckedJob {
-        var given = options
-        // A run accepts that once; here it only means that this is known.
-        given.create.folder.change = false
-        let others = try JobWords(given, in: session)
-        if others.isEmpty, remove.isEmpty {
+        let settings = JobSetting.all
+        if remove.isEmpty, !settings.contains(where: { $0.isGiven(in: options) }) {
             throw UsageProblem.noSetting(
                 use: "an option of 'kcbackup schedule add', or '\(OptionName.remove.spelling) OPTION'")
         }
-        var words = try JobWords(of: old)
-        let names = words.names
+        var all = JobOptions(old)
+        let known = settings.filter { $0.isGiven(in: all) }
         for name in remove {
-            guard words.remove(name) else {
-                let list = names.joined(separator: ", ")
+            guard let setting = known.first(where: { $0.option.rawValue.exact == name.exact }),
+                setting.isGiven(in: all)
+            else {
+                let list = known.map(\.option.rawValue).sorted().joined(separator: ", ")
                 throw UsageProblem(
                     "\(quoted(name)) is not an option that '\(OptionName.remove.spelling)' can remove; these are: \(list)"
                 )
             }
+            setting.copy(from: .none, to: &all)
         }
-        words.replace(with: others)
-        let all: JobOptions
-        do {
-            all = try JobOptions.parse(words.words)
-        } catch {
-            throw JobFailure.damaged(job: old.name, path: nil)
-        }
+        JobSetting.merge(options, into: &all)
+        all.create.folder.acceptShrink = options.create.folder.acceptShrink
+        // A run accepts that once; here it only means that this is known.
         return try all.checked(as: old.name, mayChange: options.create.folder.change, in: session)
     }
 

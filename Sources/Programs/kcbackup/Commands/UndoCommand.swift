@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCReportText
 
 /// `kcbackup undo`: takes back the last change of a keychain or of the desktop keyring.

@@ -81,7 +81,6 @@ struct VerifyCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        if archivePasscode.archivePasscode == .unknown { throw SecretProblem.notASource(.archivePasscode) }
         if archives.outside, archivePasscode.archivePasscode != nil {
             throw UsageProblem.together(.outside, .archivePasscode)
         }

@@ -3,6 +3,7 @@ internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography

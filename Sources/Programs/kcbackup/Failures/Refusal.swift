@@ -1,3 +1,4 @@
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCItemSources

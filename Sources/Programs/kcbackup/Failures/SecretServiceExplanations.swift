@@ -1,3 +1,4 @@
+internal import KCBackupTasks
 internal import KCReportText
 internal import KCSecretService
 

@@ -1,6 +1,7 @@
 internal import KCAgeEncryption
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainKeys
@@ -22,7 +23,7 @@ extension Session {
         let jobs = Jobs(world)
         for name in jobNames(jobs) {
             do {
-                let strengths = try jobs.job(name).options().strengths(in: unattended)
+                let strengths = try jobs.job(name).backup.strengths(in: unattended)
                 if strengths.contains(!isPostQuantum) {
                     misfits.append(name)
                 } else if strengths.contains(isPostQuantum) {
@@ -46,12 +47,12 @@ extension Session {
     ///   - source: where its new passcode came from; a job that reads it there needs no warning.
     func warnJobs(of local: LocalKeychain, _ keychain: Keychain, hadPasscode: Bool, passcode source: SecretSource?) {
         guard keychain.hasPasscode else { return }
-        for (job, options) in jobs(backingUp: local) where !options.unencrypted {
-            if options.escrow != nil {
+        for (job, request) in jobs(backingUp: local) where !request.isUnencrypted {
+            if request.access.key.escrow != nil {
                 if keychain.keybag.escrow == nil { warnOfEscrow(job, local) }
-            } else if let known = options.keychain.passcode {
+            } else if let known = request.access.key.passcode {
                 do {
-                    try options.requirePasscode(of: local.name, in: self)
+                    try request.requirePasscode(of: local.name, in: self)
                 } catch {
                     warn(Failure(error, subjects).explanation.about(job: job).message)
                     continue
@@ -62,7 +63,7 @@ extension Session {
                         + "which must have the new one before the next run")
             } else if !hadPasscode {
                 let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, .lockable)
-                warn(options.explanation(of: refusal, in: self).about(job: job))
+                warn(request.explanation(of: refusal, in: self).about(job: job))
             }
         }
     }
@@ -78,7 +79,7 @@ extension Session {
 
     /// Warns of jobs whose escrow key opens a keychain no more.
     func warnJobsOfEscrow(of local: LocalKeychain) {
-        for (job, options) in jobs(backingUp: local) where options.escrow != nil { warnOfEscrow(job, local) }
+        for (job, request) in jobs(backingUp: local) where request.access.key.escrow != nil { warnOfEscrow(job, local) }
     }
 
     private func warnOfEscrow(_ job: String, _ local: LocalKeychain) {
@@ -90,9 +91,9 @@ extension Session {
 
     /// Warns of jobs that back up a keychain, before it is deleted.
     func warnJobsOfDeletion(of local: LocalKeychain) {
-        for (job, options) in jobs(backingUp: local) {
+        for (job, request) in jobs(backingUp: local) {
             warn(
-                options.folder.isOfSeveral
+                request.isOfSeveral
                     ? "job \(quoted(job)) backs it up with the others, and reports it as missing if it did so before: "
                         + "'kcbackup run \(job) \(OptionName.change.spelling)' accepts that once"
                     : "job \(quoted(job)) backs it up, and will fail: 'kcbackup schedule remove \(job)' removes the job"
@@ -109,7 +110,7 @@ extension Session {
             do {
                 let job = try jobs.job(name)
                 guard CatalogueFile.place(of: job.folder).exact == place.exact,
-                    case .keys? = try job.options().difference(in: job.folder, unattended)
+                    case .keys? = try job.backup.difference(in: job.folder, unattended)
                 else { continue }
                 warn(
                     "job \(quoted(name)) encrypts to other keys, and fails from now on: "
@@ -121,12 +122,12 @@ extension Session {
     }
 
     /// The jobs that back up a keychain, without those that cannot be read, which do not run in any case.
-    private func jobs(backingUp local: LocalKeychain) -> [(name: String, options: CreateOptions)] {
+    private func jobs(backingUp local: LocalKeychain) -> [(name: String, request: BackupRequest)] {
         let jobs = Jobs(world)
         return jobNames(jobs).compactMap { name in
             do {
-                let options = try jobs.job(name).options()
-                return try options.backsUp(local, in: self) ? (name, options) : nil
+                let request = try jobs.job(name).backup
+                return try request.backsUp(local, in: self) ? (name, request) : nil
             } catch {
                 return nil
             }
@@ -156,21 +157,21 @@ extension Session {
     }
 }
 
-extension CreateOptions {
+extension BackupRequest {
     /// Whether its recipients are post-quantum: both, none or one of true and false.
     ///
     /// - Throws: errors of reading recipients.
     fileprivate func strengths(in session: Session) throws -> Set<Bool> {
-        if unencrypted { return [] }
+        guard let keys else { return [] }
         let restoring = try keys.restoring.recipients(keys.passphrase, in: session)
-        let inspecting = try keys.inspectRecipient.map { try RecipientOptions.parse($0, plugins: session.plugins) }
+        let inspecting = try keys.inspecting.map { try RecipientOptions.parse($0, plugins: session.plugins) }
         return Set((restoring + inspecting).compactMap(\.isPostQuantum))
     }
 
     fileprivate func backsUp(_ local: LocalKeychain, in session: Session) throws -> Bool {
-        if folder.isOfSeveral { return local.isNamed }
-        guard try keychain.keychain.flatMap(StoreChoice.prefixed) == nil else { return false }
-        let named = try LocalKeychain(keychain.keychain, in: session.world)
+        if isOfSeveral { return local.isNamed }
+        guard try storeName.flatMap(StoreChoice.prefixed) == nil else { return false }
+        let named = try LocalKeychain(storeName, in: session.world)
         return session.absolute(named.path).exact == session.absolute(local.path).exact
     }
 }
@@ -182,7 +183,7 @@ extension SecretSource {
         case .file(let path): quoted(path)
         case .command: "a command"
         case .credential(let name): "credential \(quoted(name))"
-        case .terminal, .descriptor, .unknown: "where nothing is"
+        case .terminal, .descriptor: "where nothing is"
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -271,18 +272,14 @@ struct Examination {
 
     private mutating func examine(_ state: BackupState.JobState) {
         lookForStarter(of: state.job)
-        var options: CreateOptions?
-        check { session in
-            options = try state.job.options()
-            try options?.check(in: session)
-        }
-        guard let options else { return }
-        check { session in if !options.unencrypted { _ = try options.keys.recipients(in: session) } }
+        let request = state.job.backup
+        check { session in try session.requireClock() }
+        check { session in _ = try request.keys?.recipients(in: session) }
         check { session in
             try Jobs(session.world).requireFolder(of: state.job, hadBackups: state.good != nil)
             try session.requireOutsideOfData(state.job.folder)
             try state.job.checkFolder(session.catalogue(of: state.job.folder))
-            try options.requireSameUse(of: state.job.folder, in: session)
+            try request.requireSameUse(of: state.job.folder, in: session)
         }
         check { _ in try state.job.checkIdentities() }
         check { session in
@@ -291,7 +288,7 @@ struct Examination {
         }
         check { session in
             // A job of one keychain knows how many items its last good run had.
-            guard options.folder.isOfSeveral || state.good == nil else { return }
+            guard request.isOfSeveral || state.good == nil else { return }
             try state.job.checkContents(session.catalogueIfAny(of: state.job.folder))
         }
         for copies in state.copies {
@@ -309,18 +306,18 @@ struct Examination {
         }
         var names: [String?]
         do {
-            let named = [options.keychain.keychain]
-            names = try options.folder.isOfSeveral ? LocalKeychain.names(in: session.world.dataFolder) : named
-            if options.folder.home { names.append(HomeRoot.home.storeName) }
+            let named = [request.storeName]
+            names = try request.isOfSeveral ? LocalKeychain.names(in: session.world.dataFolder) : named
+            if request.stores == .home { names.append(HomeRoot.home.storeName) }
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
         for name in names {
             check { session in
-                try StoreChoice.named(name, in: session.world).examine(options, of: state.job.name, in: session)
+                try StoreChoice.named(name, in: session.world).examine(request, of: state.job.name, in: session)
             }
         }
-        if let source = options.keys.passphrase {
+        if let source = request.keys?.passphrase {
             check { session in try session.checkSource(source, .passphrase) }
         }
         check { session in

@@ -1,15 +1,16 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 
-// What the options of a job have in common with the backups that are in its folder.
+// What the request of a job has in common with the backups that are in its folder.
 
-extension CreateOptions {
-    /// How backups with these options differ from those in a folder; nil if they do not.
+extension BackupRequest {
+    /// How these backups differ from those in a folder; nil if they do not.
     ///
     /// - Throws: `UsageProblem.noRestoreKey`, `Refusal`, `CatalogueFailure`, and errors of reading recipients.
     func difference(in folder: String, _ session: Session) throws -> BackupPin.Difference? {
@@ -30,14 +31,14 @@ extension CreateOptions {
         if let difference = known.pin?.difference(from: run) {
             throw CatalogueFailure.switches(folder: folder, difference)
         }
-        guard self.folder.isOfSeveral, let expected = known.subjectsOfAll else { return }
+        guard isOfSeveral, let expected = known.subjectsOfAll else { return }
         for (series, subject) in subjects.sorted(by: { $0.key < $1.key }) where !moved.contains(series) {
             if let difference = BackupPin.difference(of: subject, in: series, from: expected[series]) {
                 throw CatalogueFailure.switches(folder: folder, difference)
             }
         }
         // With the keychains of a home, there are other things, which may come and go.
-        guard self.folder.all else { return }
+        guard stores == .everyKeychain else { return }
         let names = try LocalKeychain.names(in: session.world.dataFolder)
         let found = Set(
             try names.map { ArchiveName.series(of: try LocalKeychain($0, in: session.world).stem).exact })
@@ -51,21 +52,21 @@ extension CreateOptions {
     private func pin(of subjects: [ExactText: String], in session: Session) throws -> BackupPin {
         var keys: [String] = []
         var kits: Set<ExactText> = []
-        if !unencrypted {
-            let given = try self.keys.recipients(in: session)
-            if given.restoring.isEmpty, self.keys.passphrase == nil { throw UsageProblem.noRestoreKey() }
-            keys = self.keys.names(given)
+        if let request = self.keys {
+            let given = try request.recipients(in: session)
+            if given.restoring.isEmpty, request.passphrase == nil { throw UsageProblem.noRestoreKey() }
+            keys = request.names(given)
             kits = given.knownKits
         }
         return BackupPin(
-            isOfAll: folder.isOfSeveral, mode: unencrypted ? .unencrypted : .encrypted, keys: keys, kits: kits,
+            isOfAll: isOfSeveral, mode: isUnencrypted ? .unencrypted : .encrypted, keys: keys, kits: kits,
             subjects: subjects)
     }
 
     /// The keychains that a run backs up, as subjects of their series, without those that do not open.
     private func subjects(in session: Session) throws -> [ExactText: String] {
         let names: [String?] =
-            folder.isOfSeveral ? try LocalKeychain.names(in: session.world.dataFolder) : [keychain.keychain]
+            isOfSeveral ? try LocalKeychain.names(in: session.world.dataFolder) : [storeName]
         var subjects: [ExactText: String] = [:]
         for name in names {
             guard let local = try StoreChoice.named(name, in: session.world) as? LocalKeychain else { continue }

@@ -1,5 +1,5 @@
-internal import ArgumentParser
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCLocalKeychains
@@ -15,35 +15,10 @@ extension Jobs {
 }
 
 extension Job {
-    /// The options of `create`.
-    ///
-    /// - Throws: `JobFailure.damaged` if they cannot be parsed: the file was changed, or another version wrote it.
-    func options() throws(JobFailure) -> CreateOptions {
-        do {
-            return try CreateOptions.parse(arguments)
-        } catch {
-            throw .damaged(job: name, path: nil)
-        }
-    }
-
     /// Refuses a job whose archives cannot be made for its keys and the recovery kits of this device.
     ///
-    /// - Throws: `JobFailure.damaged`, and as `ArchiveKeyOptions.recipients`.
-    func requireKeys(in session: Session) throws {
-        let options = try options()
-        if !options.unencrypted { _ = try options.keys.recipients(in: session.unattended) }
-    }
-
-    /// Returns the retention rules.
-    ///
-    /// - Throws: as `options`.
-    func rules() throws(JobFailure) -> RetentionOptions {
-        do {
-            return try RetentionOptions.parse(keep)
-        } catch {
-            throw .damaged(job: name, path: nil)
-        }
-    }
+    /// - Throws: as `ArchiveKeyRequest.recipients`.
+    func requireKeys(in session: Session) throws { _ = try backup.keys?.recipients(in: session.unattended) }
 
     /// Warns of units that an earlier job of this name has left, and that start this one as if it were that.
     func warnOfUnits(in session: Session) {

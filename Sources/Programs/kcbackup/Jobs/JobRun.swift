@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
@@ -112,14 +113,12 @@ struct JobRun {
     }
 
     private func back(up report: inout Report) throws {
-        var options = try job.options()
-        options.folder.acceptShrink = acceptsShrink
-        options.folder.change = mayChange
-        try options.check(in: session)
+        try session.requireClock()
         if !mayChange { try Jobs(session.world).requireFolder(of: job, hadBackups: hadBackups) }
         // A disk that is not mounted must not be replaced by a new folder in its place.
         let summary = try FolderBackup(
-            options: options, unlocking: .none(), path: job.folder, session: session, isCopied: isCopied,
+            request: job.request, accepted: RunExceptions(acceptsShrinkage: acceptsShrink, mayChange: mayChange),
+            unlocking: .none(), session: session, isCopied: isCopied,
             makesFolder: mayChange, itemsBefore: itemsBefore
         ).back()
         report.status = summary.status
@@ -130,7 +129,7 @@ struct JobRun {
     }
 
     private func folder() throws -> BackupFolder {
-        try session.backupFolder(job.folder, waitingAtMost: job.options().folder.lock.wait())
+        try session.backupFolder(job.folder, waitingAtMost: job.request.waiting)
     }
 
     private func verify(_ report: inout Report) throws {
@@ -165,8 +164,7 @@ struct JobRun {
     private func prune(isComplete: Bool) throws -> (removed: Int, leftOut: Explanation?) {
         if job.keep.isEmpty { return (0, nil) }
         let folder = try folder()
-        let rules = try job.rules().retention()
-        var plan = try folder.plan(rules, now: session.now, calendar: session.calendar)
+        var plan = try folder.plan(job.keep, now: session.now, calendar: session.calendar)
         for fate in plan.fates {
             guard case .notCounted(let reason) = fate.decision else { continue }
             // As one that is found when it is read again.

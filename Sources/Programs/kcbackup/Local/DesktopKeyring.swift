@@ -1,4 +1,5 @@
 internal import KCBackupArchive
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCItemStores
@@ -26,7 +27,6 @@ extension DesktopKeyring {
     func connect(
         _ unlocking: UnlockOptions, passcode: SecretSource?, mayBeMissing: Bool = false, in session: Session
     ) throws -> SecretServiceClient {
-        if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         if unlocking.unlock, !session.world.terminal.isAttended { throw UsageProblem.needsTerminal(.unlock) }
         let client = try connect(in: session)
         let locked: [String]

@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCForeignFormats
@@ -10,7 +11,7 @@ internal import KCReportText
 /// Reads other programs' files and folders, as named by the user.
 struct ForeignReader {
     let path: String
-    let options: ForeignOptions
+    let access: FileAccess
     /// The option that says where the password comes from.
     let passwordName: OptionName
     let session: Session
@@ -36,9 +37,9 @@ struct ForeignReader {
         }
     }
 
-    init(_ path: String, _ options: ForeignOptions, _ passwordName: OptionName = .password, in session: Session) {
+    init(_ path: String, _ access: FileAccess, _ passwordName: OptionName = .password, in session: Session) {
         self.path = path
-        self.options = options
+        self.access = access
         self.passwordName = passwordName
         self.session = session
         session.subjects.path = path
@@ -49,7 +50,7 @@ struct ForeignReader {
     /// - Parameter chosen: the format, if it is known.
     /// - Throws: `ForeignFailure`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
     func read(as chosen: (any ForeignFormat)? = nil) throws -> Reading {
-        if chosen == nil, options.firstGiven == nil, let items = try readItems() { return items }
+        if chosen == nil, access.firstGiven == nil, let items = try readItems() { return items }
         return try read(input(), as: chosen)
     }
 
@@ -76,8 +77,8 @@ struct ForeignReader {
         let contents = try format.read(input, secrets)
         // Whoever names what opens a file means one that is closed.
         var unneeded: [OptionName] = []
-        if options.password != nil, !secrets.wasAsked { unneeded.append(passwordName) }
-        if options.keyFile != nil, !secrets.wasAskedForKeyFile { unneeded.append(.keyFile) }
+        if access.password != nil, !secrets.wasAsked { unneeded.append(passwordName) }
+        if access.keyFile != nil, !secrets.wasAskedForKeyFile { unneeded.append(.keyFile) }
         if !isOneOfTwo, let option = unneeded.first { throw UsageProblem.opensNothing(option, path: path) }
         if contents.exposesSecrets, input.file?.isReadableByOthers == true {
             session.warn(Self.exposed(path))
@@ -155,7 +156,7 @@ struct ForeignReader {
 
     private func format(of input: ForeignInput) throws -> any ForeignFormat {
         if input.file?.isBlank == true { throw ForeignFailure.empty }
-        guard let format = try options.format() else { return try KnownFormats.recognise(input) }
+        guard let format = try access.knownFormat() else { return try KnownFormats.recognise(input) }
         guard try format.recognises(input) else {
             if let other = try other(of: input) {
                 throw ForeignFailure.notOfFormat(title: format.title, found: other.title)
@@ -190,11 +191,11 @@ struct ForeignReader {
         func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
             wasAsked = true
             let wanted = WantedSecret(
-                what: what, flag: reader.passwordName, source: reader.options.password, mayBeEmpty: true)
+                what: what, flag: reader.passwordName, source: reader.access.password, mayBeEmpty: true)
             try reader.session.trying(wanted) { try use($0) }
         }
 
-        var isPasswordGiven: Bool { reader.options.password != nil }
+        var isPasswordGiven: Bool { reader.access.password != nil }
 
         var agePlugins: any PluginHost { reader.session.plugins }
 
@@ -214,7 +215,7 @@ struct ForeignReader {
 
         func keyInput() throws -> ForeignInput? {
             wasAskedForKeyFile = true
-            guard let path = reader.options.keyFile else { return nil }
+            guard let path = reader.access.keyFile else { return nil }
             return try reader.session.world.foreignFile(
                 path == InputFile.standardInputName ? path : reader.session.world.resolve(path),
                 now: reader.session.now)

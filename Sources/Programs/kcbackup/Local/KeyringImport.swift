@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -14,7 +15,7 @@ internal import KCReportText
 struct KeyringImport {
     /// The file as the user named it.
     let path: String
-    let opening: ForeignOptions
+    let opening: FileAccess
     /// The format of a table whose columns the user named.
     let table: CSVFormat?
     /// The keyring, or one of its collections.

@@ -24,11 +24,11 @@ struct NamedFile: NamedStore {
         session.subjects.keychain = FileOfItems.name(path)
         let (folder, name) = Path.split(session.world.resolve(path))
         let identity = "\(Path.real(folder) ?? folder)/\(name)"
-        let (foreign, passwordName) = try options.ofFile()
-        try foreign.check(with: path)
-        var reader = ForeignReader(path, foreign, passwordName, in: session)
+        let (access, passwordName) = options.ofFile
+        try access.check(with: path)
+        var reader = ForeignReader(path, access, passwordName, in: session)
         reader.isOneOfTwo = options.isOneOfTwo
-        if foreign.firstGiven == nil, try reader.isFileOfItems() {
+        if access.firstGiven == nil, try reader.isFileOfItems() {
             let lines = try FileOfItems.open(path, in: session)
             let items = try session.world.blamingTemporaryFolder {
                 try lines.collected(spoolingIn: session.world.temporaryFolder)

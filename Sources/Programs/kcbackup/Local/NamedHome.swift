@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCItemStores
@@ -45,8 +46,8 @@ struct NamedHome: NamedStore {
     }
 
     /// Finds the files that an archive should have, and would not.
-    func examine(_ options: CreateOptions, of job: String, in session: Session) throws {
-        let accepted = try places(options.acceptMissing, in: session)
+    func examine(_ request: BackupRequest, of job: String, in session: Session) throws {
+        let accepted = try places(request.access.acceptMissing, in: session)
         let contents = try HomeReader.read(session.world.path(of: root), root)
             .accepting(Set(accepted.map { $0.shown.exact }))
         let missed = contents.missed

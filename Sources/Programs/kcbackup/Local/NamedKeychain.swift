@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemStores
 internal import KCKeychainModel
@@ -40,26 +41,26 @@ extension LocalKeychain: NamedStore {
             options.passcodeOption.access(to: self, noPasscode: options.noPasscode, in: session))
     }
 
-    func examine(_ options: CreateOptions, of job: String, in session: Session) throws {
-        let passcode = options.keychain.passcodeOption
-        let keychain = try passcode.open(self, in: session)
+    func examine(_ request: BackupRequest, of job: String, in session: Session) throws {
+        let passcode = request.access.key.passcode
+        let keychain = try PasscodeOption(passcode).open(self, in: session)
         if !keychain.hasPasscode { return }
         let hasCredentials = session.world.environment["CREDENTIALS_DIRECTORY"] != nil
-        if let source = options.escrow?.source {
+        if let source = request.access.key.escrow {
             if case .credential = source, !hasCredentials { return }
-            _ = try options.store(.none()).unlocked(keychain, for: .all, in: session)
+            _ = try StoreOptions(request, .none()).unlocked(keychain, for: .all, in: session)
             return
         }
-        try options.requirePasscode(of: name, in: session)
-        if options.unencrypted { return }
-        if options.needsPasscode(keychain) {
+        try request.requirePasscode(of: name, in: session)
+        if request.isUnencrypted { return }
+        if request.needsPasscode(keychain) {
             let refusal = Refusal.jobWithoutPasscode(
                 job: job, keychain: session.subjects.keychain ?? LocalKeychain.defaultName, try .init(keychain))
-            if options.folder.isOfSeveral { throw session.failure(of: refusal, for: .backup) }
+            if request.isOfSeveral { throw session.failure(of: refusal, for: .backup) }
             throw refusal
         }
-        if case .credential? = passcode.passcode, !hasCredentials { return }
-        if let source = passcode.passcode { try requireRight(source, of: keychain, in: session) }
+        if case .credential? = passcode, !hasCredentials { return }
+        if let passcode { try requireRight(passcode, of: keychain, in: session) }
     }
 
     /// Checks the passcode of a job, without counting a wrong one as an attempt.

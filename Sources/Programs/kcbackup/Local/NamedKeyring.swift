@@ -1,4 +1,5 @@
 internal import KCBackupArchive
+internal import KCBackupTasks
 internal import KCItemStores
 internal import KCReportText
 internal import KCSecretService
@@ -52,11 +53,11 @@ extension DesktopKeyring: NamedStore {
         }
     }
 
-    func examine(_ options: CreateOptions, of job: String, in session: Session) throws {
+    func examine(_ request: BackupRequest, of job: String, in session: Session) throws {
         let client = try connect(in: session)
         let locked = try client.locked(in: scope)
         if try !client.hasCollections { throw SecretServiceFailure.noCollections }
-        if !locked.isEmpty, !options.skipLocked, options.keychain.passcode == nil {
+        if !locked.isEmpty, !request.access.skipsLocked, request.access.key.passcode == nil {
             throw SecretServiceFailure.lockedTarget(locked)
         }
     }

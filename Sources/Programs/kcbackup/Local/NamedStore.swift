@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemStores
 internal import KCReportText
@@ -40,7 +41,7 @@ protocol NamedStore {
     func requirePlace(in session: Session) throws(FileFailure)
 
     /// Finds what would make a job fail that backs up the store.
-    func examine(_ options: CreateOptions, of job: String, in session: Session) throws
+    func examine(_ request: BackupRequest, of job: String, in session: Session) throws
 }
 
 /// A store that was opened for reading.
@@ -89,7 +90,7 @@ extension NamedStore {
     func requirePlace(in session: Session) {}
 
     /// Nothing can be known in advance.
-    func examine(_ options: CreateOptions, of job: String, in session: Session) {}
+    func examine(_ request: BackupRequest, of job: String, in session: Session) {}
 
     /// The name as `--keychain` takes it in hints; nil if none is needed.
     ///

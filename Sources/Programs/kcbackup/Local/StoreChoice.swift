@@ -49,10 +49,10 @@ enum StoreChoice {
     /// Determines what to back up to a folder: where nothing is named, what the folder is used for.
     ///
     /// - Throws: as `chosen(_:in:)`, and `CatalogueFailure`.
-    static func chosen(_ given: String?, for folder: FolderOptions, at path: String, in session: Session) throws
+    static func chosen(_ given: String?, forFolder path: String, mayChange: Bool, in session: Session) throws
         -> any NamedStore
     {
-        if given == nil, !folder.change, let pin = try session.catalogueIfAny(of: path)?.pin, !pin.isOfAll,
+        if given == nil, !mayChange, let pin = try session.catalogueIfAny(of: path)?.pin, !pin.isOfAll,
             pin.subjects.count == 1, let (series, identity) = pin.subjects.first,
             let subject = try subject(identity, of: series, in: session)
         {

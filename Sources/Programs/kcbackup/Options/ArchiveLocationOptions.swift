@@ -27,7 +27,6 @@ struct ArchiveLocationOptions: ParsableArguments {
             (location.unlocking.unlock, .unlock),
         ]
         for (isGiven, option) in ofKeychains where isGiven { throw UsageProblem.together(.in, option) }
-        for (source, option) in reading.sources where source == .unknown { throw SecretProblem.notASource(option) }
     }
 
     /// Verifies the archive, and opens it to be read by the rules of a restore; nil if none is given.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCByteStreams
 
 /// The backup folder, and what a run may do there.
@@ -52,6 +53,16 @@ struct FolderOptions: ParsableArguments {
         return lock.lockWait == nil ? nil : .lockWait
     }
 
+    var accepted: RunExceptions { RunExceptions(acceptsShrinkage: acceptShrink, mayChange: change) }
+
+    /// A backup into a folder, by these options.
+    func request(_ backup: BackupRequest, to folder: String) throws(UsageProblem) -> FolderBackupRequest {
+        var request = FolderBackupRequest(backup, to: folder)
+        request.ifChanged = ifChanged
+        request.wait = try lock.lockWait.map { text throws(UsageProblem) in try LockWaitOption.wait(text) }
+        return request
+    }
+
     /// Returns the folder, if one was given.
     func folder() throws(UsageProblem) -> String? {
         guard let to else {
@@ -62,6 +73,11 @@ struct FolderOptions: ParsableArguments {
         if to.isEmpty { throw .empty(.to) }
         return to
     }
+}
+
+extension FolderBackupRequest {
+    /// How long to wait for another run.
+    var waiting: Duration { wait ?? FileLock.defaultWait }
 }
 
 /// How long to wait for another run.
@@ -75,6 +91,13 @@ struct LockWaitOption: ParsableArguments {
     func wait() throws(UsageProblem) -> Duration {
         guard let lockWait else { return FileLock.defaultWait }
         return try Self.wait(lockWait)
+    }
+
+    /// What `wait` parses.
+    static func text(_ time: Duration) -> String {
+        let seconds = time.components.seconds
+        if seconds > 0, seconds % 3_600 == 0 { return "\(seconds / 3_600)h" }
+        return seconds > 0 && seconds % 60 == 0 ? "\(seconds / 60)m" : "\(seconds)s"
     }
 
     /// Parses a time to wait.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
@@ -24,26 +25,29 @@ struct ForeignOptions: ParsableArguments {
         completion: .file())
     var keyFile: String?
 
+    var access: FileAccess { FileAccess(format: from, password: password, keyFile: keyFile) }
+}
+
+extension FileAccess {
     /// The first option that was given.
     var firstGiven: OptionName? {
-        from != nil ? .from : password != nil ? .password : keyFile != nil ? .keyFile : nil
+        format != nil ? .from : password != nil ? .password : keyFile != nil ? .keyFile : nil
     }
 
     /// Refuses contradictory options, before anything is read.
     ///
-    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem`.
+    /// - Throws: `UsageProblem`.
     func check(with path: String, passcode: SecretSource? = nil) throws {
         if path.isEmpty { throw UsageProblem.emptyFile }
         if keyFile?.isEmpty == true { throw UsageProblem.empty(.keyFile) }
-        if password == .unknown { throw SecretProblem.notASource(.password) }
-        _ = try format()
+        _ = try knownFormat()
         try requireOneInput([path] + (keyFile.map { [$0] } ?? []), [password, passcode])
     }
 
     /// Returns the requested format.
-    func format() throws(UsageProblem) -> (any ForeignFormat)? {
-        guard let from else { return nil }
-        guard let format = KnownFormats.named(from) else {
+    func knownFormat() throws(UsageProblem) -> (any ForeignFormat)? {
+        guard let name = format else { return nil }
+        guard let format = KnownFormats.named(name) else {
             throw .malformed(.from, form: "one of " + KnownFormats.all.map(\.name).joined(separator: ", "))
         }
         return format

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCBackupTasks
 
 /// The options for the identity files that open an archive.
 struct IdentityOptions: ParsableArguments {
@@ -23,9 +24,8 @@ struct IdentityOptions: ParsableArguments {
 
     /// Refuses contradictory options, before anything is read.
     ///
-    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem`.
+    /// - Throws: `UsageProblem`.
     func check(with archives: [String], passphrase: SecretSource? = nil) throws {
-        if identityPassphrase == .unknown { throw SecretProblem.notASource(.identityPassphrase) }
         if identityPassphrase != nil, identity.isEmpty { throw UsageProblem.needs(.identityPassphrase, .identity) }
         try requireOneInput(archives + identity, [passphrase, identityPassphrase])
     }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCLocalKeychains
@@ -59,13 +60,10 @@ struct JobOptions: ParsableArguments {
     func checked(
         as name: String, mayChange: Bool = false, in session: Session, isFree: () throws -> Void = {}
     ) throws -> CheckedJob {
-        try self.create.check(in: session)
-        _ = try rules.retention()
+        var backup = try create.request()
+        try session.requireClock()
+        let keep = try rules.retention()
         try isFree()
-        // The job backs up what is meant today, even if that is not the default anymore when it runs.
-        var create = self.create
-        var subject: String?
-        var kind = StoreKind.keychain
         guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
         if RemoteLocation(to) != nil {
             throw UsageProblem(
@@ -73,33 +71,38 @@ struct JobOptions: ParsableArguments {
                 hint: "use '\(OptionName.to.spelling) FOLDER \(OptionName.copyTo.spelling) \(shellWord(to))'",
                 "a folder here with a colon in its name is './NAME'")
         }
-        if Path.isFile(session.absolute(to)) { throw UsageProblem.fileForFolder(to) }
-        if !create.folder.isOfSeveral {
+        let folder = session.absolute(to)
+        if Path.isFile(folder) { throw UsageProblem.fileForFolder(to) }
+        var subject = backup.stores == .home ? "everything in the home" : "every keychain"
+        var kind = StoreKind.keychain
+        if !backup.isOfSeveral {
             let found = try StoreChoice.chosen(
-                create.keychain.keychain, for: create.folder, at: session.absolute(to), in: session)
-            if create.keychain.keychain == nil { create.keychain.keychain = found.name }
+                backup.storeName, forFolder: folder, mayChange: create.folder.change, in: session)
+            // The job backs up what is meant today, even if that is not the default anymore when it runs.
+            if backup.stores == .standard { backup.stores = .named(found.name) }
             subject = found.words
             kind = found.kind
         }
         // A home is among several stores.
-        let given = try create.store(UnlockOptions.parse([])).given
-        try kind.check(given.filter { !create.folder.home || $0 != .acceptMissing })
-        let (words, folder) = try create.words(in: session)
-        let switches = try create.difference(in: folder, session)
+        try kind.check(StoreOptions(backup, .none()).given.filter { backup.stores != .home || $0 != .acceptMissing })
+        if create.folder.change { throw UsageProblem.notUnattended(.change) }
+        if create.folder.acceptShrink { throw UsageProblem.notUnattended(.acceptShrink) }
+        let given = backup
+        backup = try backup.unattended(in: session)
+        let switches = try backup.difference(in: folder, session)
         if let switches, !mayChange { throw CatalogueFailure.switches(folder: folder, switches) }
-        var job = Job(name: name, create: words, folder: folder, place: folder)
-        job.keep = rules.words
+        var job = Job(name: name, try create.folder.request(backup, to: folder), place: folder)
+        job.keep = keep
         if let at { job.time = at }
         job.onSuccess = onSuccess
         job.onFailure = onFailure
-        job.hookTimeout = hookTimeout
-        try requireHooks()
+        job.hookTimeout = try requireHooks()
+        job.copiesReadable = create.folder.metadataReadable
         (job.copyTo, job.fleet) = try remotes(besides: folder, in: session)
         try job.requireTime(in: session)
-        try create.requireSources(in: session)
-        let everything = create.folder.home ? "everything in the home" : "every keychain"
+        try given.requireSources(in: session)
         guard job.hasOnlyLines else { throw JobFailure.severalLines }
-        return CheckedJob(job: job, create: create, subject: subject ?? everything, switches: switches != nil)
+        return CheckedJob(job: job, subject: subject, switches: switches != nil)
     }
 
     /// The folders that archives are copied to, and that of the fleet, each in one spelling.
@@ -138,22 +141,22 @@ struct JobOptions: ParsableArguments {
         return (folders, try fleet.map { try location($0, of: .fleet).text })
     }
 
-    private func requireHooks() throws(UsageProblem) {
-        if let hookTimeout {
-            if onSuccess == nil, onFailure == nil { throw .needs(.hookTimeout, .onFailure) }
-            _ = try LockWaitOption.wait(hookTimeout, of: .hookTimeout)
+    /// Returns the time limit of the hooks.
+    private func requireHooks() throws(UsageProblem) -> Duration? {
+        if hookTimeout != nil, onSuccess == nil, onFailure == nil { throw .needs(.hookTimeout, .onFailure) }
+        let limit = try hookTimeout.map { text throws(UsageProblem) in
+            try LockWaitOption.wait(text, of: .hookTimeout)
         }
         for (option, command) in [(OptionName.onSuccess, onSuccess), (.onFailure, onFailure)] where command == "" {
             throw .empty(option)
         }
+        return limit
     }
 }
 
 /// A job that passed every check.
 struct CheckedJob {
     let job: Job
-    /// The options of `create`, with the keychain that is meant.
-    let create: CreateOptions
     /// What it backs up, as text.
     let subject: String
     /// True if the backups in its folder are others so far.

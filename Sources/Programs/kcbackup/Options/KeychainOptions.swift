@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCItemStores
@@ -82,10 +83,14 @@ struct PasscodeOption: ParsableArguments {
         help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
     var passcode: SecretSource?
 
+    init() {}
+
+    init(_ passcode: SecretSource?) { self.passcode = passcode }
+
     /// Opens a keychain without its passcode; a passcode that it does not need is noted.
     func open(_ local: LocalKeychain, in session: Session) throws -> Keychain {
         let keychain = try local.open(in: session)
-        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
+        session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         return keychain
     }
 
@@ -99,7 +104,6 @@ struct PasscodeOption: ParsableArguments {
     func unlock(
         _ keychain: Keychain, for needed: NeededSecrets, isMeant: Bool = true, in session: Session
     ) throws {
-        if let passcode, passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         guard keychain.hasPasscode else { return try keychain.unlock(passcode: nil, now: session.now) }
         let unlocked = session.world.unlocked
         // A given passcode is used in any case; whether a typed one unlocks the keychain depends on what it is now.
@@ -197,10 +201,8 @@ extension Session {
     ///
     /// This is not an error, since one nightly script may handle several keychains. It is not a warning either, since
     /// that would be mailed every night.
-    func notePasscode(_ source: SecretSource?, isUseless: Bool, for keychain: String) throws(SecretProblem) {
-        guard let source else { return }
-        if source == .unknown { throw .notASource(.passcode) }
-        guard isUseless else { return }
+    func notePasscode(_ source: SecretSource?, isUseless: Bool, for keychain: String) {
+        guard source != nil, isUseless else { return }
         note(
             "keychain \(quoted(keychain)) has no passcode, so '\(OptionName.passcode.spelling)' is not read; "
                 + "'kcbackup keychain set-passcode' sets one")

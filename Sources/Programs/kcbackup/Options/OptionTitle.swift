@@ -1,3 +1,4 @@
+internal import KCBackupTasks
 internal import KCReportText
 
 /// The titles under which help lists options, in the order in which they follow each other.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCBackupTasks
 
 /// The options for public keys to encrypt to.
 struct RecipientOptions: ParsableArguments {
@@ -29,19 +30,8 @@ struct RecipientOptions: ParsableArguments {
         return recipientsPassphrase == nil ? nil : .recipientsPassphrase
     }
 
-    /// Returns the public keys, each once, in the order in which they were given.
-    ///
-    /// - Parameter others: the sources of other secrets, which may include standard input.
-    /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem`, and errors of reading secrets.
-    func recipients(_ others: SecretSource?..., in session: Session) throws -> [GivenRecipient] {
-        if recipientsPassphrase == .unknown { throw SecretProblem.notASource(.recipientsPassphrase) }
-        if recipientsPassphrase != nil, recipientsFile.isEmpty {
-            throw UsageProblem.needs(.recipientsPassphrase, .recipientsFile)
-        }
-        try requireOneInput(recipientsFile, others + [recipientsPassphrase])
-        return Self.once(
-            try recipient.map { try Self.parse($0, plugins: session.plugins) }
-                + recipientsFile.flatMap { try session.recipients(in: $0, passphrase: recipientsPassphrase) })
+    var request: RecipientRequest {
+        RecipientRequest(keys: recipient, files: recipientsFile, passphrase: recipientsPassphrase)
     }
 
     /// The public keys, each once.
@@ -59,5 +49,19 @@ struct RecipientOptions: ParsableArguments {
             throw .unsupportedRecipient(line: nil, kind: kind)
         }
         throw .malformedRecipient
+    }
+}
+
+extension RecipientRequest {
+    /// Returns the public keys, each once, in the order in which they were given.
+    ///
+    /// - Parameter others: the sources of other secrets, which may include standard input.
+    /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem`, and errors of reading secrets.
+    func recipients(_ others: SecretSource?..., in session: Session) throws -> [GivenRecipient] {
+        if passphrase != nil, files.isEmpty { throw UsageProblem.needs(.recipientsPassphrase, .recipientsFile) }
+        try requireOneInput(files, others + [passphrase])
+        return RecipientOptions.once(
+            try keys.map { try RecipientOptions.parse($0, plugins: session.plugins) }
+                + files.flatMap { try session.recipients(in: $0, passphrase: passphrase) })
     }
 }

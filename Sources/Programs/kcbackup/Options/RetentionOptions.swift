@@ -61,14 +61,3 @@ struct RetentionOptions: ParsableArguments {
         return number
     }
 }
-
-extension RetentionOptions {
-    /// The rules, as the words of the options that were given.
-    var words: [String] {
-        let given: [(OptionName, String?)] = [
-            (.keepLast, keepLast), (.keepHourly, keepHourly), (.keepDaily, keepDaily), (.keepWeekly, keepWeekly),
-            (.keepMonthly, keepMonthly), (.keepYearly, keepYearly), (.keepWithin, keepWithin),
-        ]
-        return given.flatMap { name, value in value.map { [name.spelling, $0] } ?? [] }
-    }
-}

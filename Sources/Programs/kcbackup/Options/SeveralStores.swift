@@ -1,33 +1,31 @@
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
 
-// The options of a backup of several stores, as far as they are for one of them.
+// The request of a backup of several stores, as far as they are for one of them.
 
-extension CreateOptions {
-    /// The options for one of several stores; what opens keychains is for these alone.
+extension BackupRequest {
+    /// The request for one of several stores; what opens keychains is for these alone.
     ///
     /// - Throws: as `requirePasscode`.
-    func of(_ name: String, in session: Session) throws -> CreateOptions {
+    func of(_ name: String, in session: Session) throws -> BackupRequest {
         try requirePasscode(of: name, in: session)
-        var options = self
-        options.keychain.keychain = name
-        if try StoreChoice.prefixed(name) != nil {
-            options.keychain.passcodeOption.passcode = nil
-            options.escrow = nil
-        }
-        if HomeRoot(storeName: name) == nil { options.acceptMissing = [] }
-        if DesktopKeyring(name) == nil { options.skipLocked = skipLocked && !folder.home }
-        return options
+        var request = self
+        request.stores = .named(name)
+        if try StoreChoice.prefixed(name) != nil { request.access.key = .passcode(nil) }
+        if HomeRoot(storeName: name) == nil { request.access.acceptMissing = [] }
+        if DesktopKeyring(name) == nil { request.access.skipsLocked = access.skipsLocked && stores != .home }
+        return request
     }
 
     /// Checks that a passcode that was given is not that of another keychain, which would count it as a wrong one.
     ///
     /// - Throws: `UsageProblem.passcodeOfOne` if this is one of several keychains with a passcode.
     func requirePasscode(of name: String, in session: Session) throws {
-        guard folder.isOfSeveral, let passcode = keychain.passcode, passcode != .terminal else { return }
+        guard isOfSeveral, let passcode = access.key.passcode, passcode != .terminal else { return }
         let asking = try session.keychainsWithPasscode()
         if asking.count > 1, asking.contains(where: { $0.exact == name.exact }) {
             throw UsageProblem.passcodeOfOne(of: asking, for: .backup)

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainKeys
@@ -47,14 +48,14 @@ enum StoreKind {
 struct StoreOptions {
     var passcodeOption: PasscodeOption
     var unlocking: UnlockOptions
-    /// How a file is opened; nil for a command that has no options for that, whose passcode is the password of the file.
-    var foreign: ForeignOptions?
-    var escrow: EscrowSource?
+    /// What opens a file; nil for a command that has no options for that, whose passcode is the password of the file.
+    var file: FileAccess?
+    var escrow: SecretSource?
     /// True to leave out what is locked; nil for a command that cannot.
     var skipLocked: Bool?
     /// What may be missing in an archive of a home, as the user named it.
     var acceptMissing: [String] = []
-    /// The key file of another program's file, for a command without `foreign`.
+    /// The key file of another program's file, for a command without `file`.
     var keyFile: String?
     /// True if another file needs what opens a file, so that this one need not.
     var isOneOfTwo = false
@@ -73,13 +74,24 @@ struct StoreOptions {
         self.unlocking = unlocking
     }
 
+    /// The options of a backup.
+    init(_ request: BackupRequest, _ unlocking: UnlockOptions) {
+        self.init(PasscodeOption(request.access.key.passcode), unlocking)
+        file = request.access.file
+        escrow = request.access.key.escrow
+        skipLocked = request.access.skipsLocked
+        acceptMissing = request.access.acceptMissing
+        unencrypted = request.isUnencrypted
+        isForArchive = true
+    }
+
     /// The options that were given.
     var given: [OptionName] {
         let given: [(Bool, OptionName)] = [
             (escrow != nil, .escrow), (skipLocked == true, .skipLocked), (unlocking.unlock, .unlock),
-            (foreign?.from != nil, .from), (foreign?.password != nil, .password),
-            ((foreign?.keyFile ?? keyFile) != nil, .keyFile), (!acceptMissing.isEmpty, .acceptMissing),
-            (foreign != nil && passcodeOption.passcode != nil, .passcode), (unencrypted, .unencrypted),
+            (file?.format != nil, .from), (file?.password != nil, .password),
+            ((file?.keyFile ?? keyFile) != nil, .keyFile), (!acceptMissing.isEmpty, .acceptMissing),
+            (file != nil && passcodeOption.passcode != nil, .passcode), (unencrypted, .unencrypted),
             (replace, .replace), (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
             (noPasscode, .noPasscode),
         ]
@@ -87,15 +99,9 @@ struct StoreOptions {
     }
 
     /// How a file is opened, and the option that says where its password comes from.
-    ///
-    /// - Throws: `SecretProblem.notASource`.
-    func ofFile() throws -> (ForeignOptions, passwordName: OptionName) {
-        if let foreign { return (foreign, .password) }
-        if passcodeOption.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
-        var foreign = try ForeignOptions.parse([])
-        foreign.password = passcodeOption.passcode
-        foreign.keyFile = keyFile
-        return (foreign, .passcode)
+    var ofFile: (access: FileAccess, passwordName: OptionName) {
+        if let file { return (file, .password) }
+        return (FileAccess(password: passcodeOption.passcode, keyFile: keyFile), .passcode)
     }
 
     /// Makes secrets readable, with the escrow key, the session or the passcode.
@@ -106,7 +112,7 @@ struct StoreOptions {
             try passcodeOption.unlock(keychain, for: needed, in: session)
             return keychain
         }
-        if keychain.hasPasscode { return try escrow.open(keychain, in: session) }
+        if keychain.hasPasscode { return try session.open(keychain, withEscrowKey: escrow) }
         // Name the keychain, since one job may back up several.
         let name = session.subjects.keychain.map { " \(quoted($0))" } ?? ""
         session.note("keychain\(name) has no passcode, so '\(OptionName.escrow.spelling)' is not read")

@@ -1,3 +1,4 @@
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
@@ -53,7 +54,7 @@ struct SecretInput {
         case .credential(let name):
             let path = try pathOfCredential(name)
             if try !Path.exists(path) { throw FileFailure(path, .notFound) }
-        case .command, .terminal, .unknown, nil: break
+        case .command, .terminal, nil: break
         }
     }
 
@@ -129,7 +130,6 @@ struct SecretInput {
     private func asksPerson(_ wanted: WantedSecret) throws(SecretProblem) -> Bool {
         switch wanted.source {
         case .terminal: return true
-        case .unknown: throw .notASource(wanted.flag)
         case nil:
             guard world.terminal.isAttended else { throw .noSource(what: wanted.what, wanted.flag) }
             return true
@@ -146,7 +146,7 @@ struct SecretInput {
             // systemd protects the folder, and grants access to the file with an access control list, which makes the
             // file look readable by its group.
             return try firstLine(PrivateFile.readPublic(pathOfCredential(name)), wanted)
-        case .terminal, .unknown, nil: throw SecretProblem.notASource(wanted.flag)
+        case .terminal, nil: throw SecretProblem.notASource(wanted.flag)
         }
     }
 

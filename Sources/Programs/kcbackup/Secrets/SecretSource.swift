@@ -1,48 +1,14 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCReportText
 
-/// The source of a secret; never the command line itself or the environment.
-enum SecretSource: Hashable, Sendable, ExpressibleByArgument {
-    /// The terminal, without echo.
-    case terminal
-    /// The first line of a file that only its owner can read.
-    case file(String)
-    /// The first line of an inherited descriptor.
-    case descriptor(Int32)
-    /// The first line of a shell command's output.
-    case command(String)
-    /// A systemd credential (systemd.exec(5), `LoadCredential=`).
-    case credential(String)
-    /// An invalid source. Its text is not stored, since it may be the secret itself, given by mistake.
-    case unknown
-
-    /// The syntax of SOURCE, for help and messages.
-    static let forms = "tty, file:PATH, fd:N, cmd:COMMAND or cred:NAME"
-
-    /// Parses `tty` or a prefix with its value; never fails, so that the parser does not repeat the text in a message.
-    init(argument: String) {
-        let parts = argument.exact.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let value = parts.count == 2 ? parts[1] : ""
-        self =
-            switch (parts[0], value) {
-            case ("tty", "") where parts.count == 1: .terminal
-            case ("file", let path) where !path.isEmpty: .file(path)
-            case ("fd", let number): Int32(number).flatMap { $0 >= 0 ? .descriptor($0) : nil } ?? .unknown
-            case ("cmd", let command) where !command.isEmpty: .command(command)
-            case ("cred", let name) where Self.isCredentialName(name): .credential(name)
-            default: .unknown
-            }
-    }
+extension SecretSource: ExpressibleByArgument {
+    init?(argument: String) { self.init(argument) }
 
     /// The values for shell completion.
     static var defaultCompletionKind: CompletionKind { .list(["tty", "file:", "fd:", "cmd:", "cred:"]) }
-
-    /// systemd's own rule, a file name in ASCII, without what has a meaning in the line of a unit that loads it.
-    private static func isCredentialName(_ name: String) -> Bool {
-        !name.isEmpty && name != "." && name != ".." && name.exact.isASCIILettersAndDigits(or: "._-+@=,#~")
-    }
 }
 
 /// Why a secret could not be read.

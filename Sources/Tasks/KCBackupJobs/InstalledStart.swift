@@ -1,3 +1,4 @@
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemStores
 internal import KCRemotes
@@ -60,7 +61,7 @@ extension Job {
     /// The names of the programs that the job looks for when it runs, as far as they show.
     private var programs: [String] {
         let remotes = (copyTo + [fleet].compactMap { $0 }).compactMap { RemoteLocation($0) }
-        let commands = [onSuccess, onFailure].compactMap { $0 } + create.compactMap { $0.exact.removingPrefix("cmd:") }
+        let commands = [onSuccess, onFailure].compactMap { $0 } + backup.commands
         let first = commands.compactMap { $0.exact.split(separator: " ").first }.filter {
             $0.exact.isASCIILettersAndDigits(or: "._+-")
         }

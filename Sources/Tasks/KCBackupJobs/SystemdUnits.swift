@@ -1,5 +1,7 @@
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
+internal import KCItemStores
 
 /// The systemd service and timer of a job.
 package struct SystemdUnits {
@@ -164,7 +166,8 @@ package struct SystemdUnits {
 
     /// True if a private temporary folder would hide a file or folder of the job, also one to which a link leads.
     private var isInTemporaryFolder: Bool {
-        let given = job.arguments.map { $0.exact.removingPrefix("file:") ?? $0 }.filter { $0.exact.hasPrefix("/") }
+        let store = job.keychain.map { FileOfItems.path($0) ?? $0 }
+        let given = ([job.folder] + [store].compactMap(\.self) + job.backup.files).filter { $0.exact.hasPrefix("/") }
         let paths = given + [job.place, surroundings.data]
         return (paths + paths.map(CatalogueFile.place(of:))).contains { path in
             ["/tmp/", "/var/tmp/"].contains { path.exact.hasPrefix($0) }

@@ -1,5 +1,6 @@
 internal import KCAgeEncryption
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 package import KCDeviceIdentity
 internal import KCFleet
@@ -12,7 +13,7 @@ internal import KCRemotes
 extension Job {
     /// True if the job backs up a keychain.
     package func covers(_ keychain: LocalKeychain) -> Bool {
-        if isOfHome || create.contains(where: { $0.exact == Option.all.exact }) { return true }
+        if backup.isOfSeveral { return true }
         return [keychain.name.exact, keychain.path.exact].contains(self.keychain?.exact)
     }
 
@@ -22,21 +23,14 @@ extension Job {
         return own?.exact == name.exact
     }
 
-    /// The keychain that the job names; nil for all.
-    package var keychain: String? {
-        let option = create.firstIndex { $0.exact == Option.keychain.exact }
-        guard let option, option + 1 < create.count else { return nil }
-        return create[option + 1]
-    }
+    /// The store that the job names; nil for all.
+    package var keychain: String? { backup.storeName }
 
     /// True if the job backs up the desktop keyring, which is reached over the session bus of its user.
     package var isOfDesktop: Bool { DesktopKeyring(keychain) != nil || isOfHome }
 
     /// True if the job backs up everything in the home.
-    package var isOfHome: Bool { create.contains { $0.exact == Option.home.exact } }
-
-    /// True if remotes may have unencrypted archives.
-    package var copiesReadable: Bool { create.contains { $0.exact == Option.metadataReadable.exact } }
+    package var isOfHome: Bool { backup.stores == .home }
 
     /// The folders that it copies to, among them that of the device in the fleet.
     package func copyFolders(of device: DeviceID) -> [String] {
@@ -63,9 +57,7 @@ extension Job {
     /// pass.
     package var startsPrograms: Bool {
         if copyTo.contains(where: { RemoteLocation($0) != nil }) || fleet != nil || hasPluginKey { return true }
-        if onSuccess != nil || onFailure != nil || create.contains(where: { $0.exact.hasPrefix("cmd:") }) {
-            return true
-        }
+        if onSuccess != nil || onFailure != nil || !backup.commands.isEmpty { return true }
         guard let path = keychain.flatMap(FileOfItems.path) else { return false }
         // What is not there now may be a store, on another disk.
         return Path.isFile(path + "/.gpg-id") || !(Path.isFile(path) || Path.isFolder(path))
@@ -73,9 +65,10 @@ extension Job {
 
     /// True if only a plugin of age encrypts to one of its public keys; what an encrypted file of keys has does not show.
     private var hasPluginKey: Bool {
-        if create.contains(where: { PluginName.isOfPlugin(recipient: $0) }) { return true }
-        return zip(create, create.dropFirst()).contains { option, path in
-            guard option.exact == Option.recipientsFile.exact, let text = JobStarter.text(path) else { return false }
+        guard let keys = backup.keys else { return false }
+        if (keys.restoring.keys + keys.inspecting).contains(where: PluginName.isOfPlugin(recipient:)) { return true }
+        return keys.restoring.files.contains { path in
+            guard let text = JobStarter.text(path) else { return false }
             return text.exact.split(separator: "\n").contains { line in
                 PluginName.isOfPlugin(recipient: line.exact.removingSuffix("\r") ?? line)
             }

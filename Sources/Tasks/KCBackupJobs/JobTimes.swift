@@ -1,3 +1,4 @@
+internal import KCBackupTasks
 internal import KCByteStreams
 
 extension Job {
@@ -31,7 +32,7 @@ extension Job {
     package var isOfCron: Bool { Self.namedTimes[time.exact] != nil && credentials.isEmpty }
 
     /// The names of the credentials that the job reads.
-    var credentials: [String] { create.compactMap { $0.exact.removingPrefix("cred:") } }
+    var credentials: [String] { backup.credentials }
 
     /// When a timer starts the job.
     var calendar: String { Self.namedTimes[time.exact]?.timer ?? time }

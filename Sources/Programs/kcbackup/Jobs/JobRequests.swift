@@ -1,0 +1,144 @@
+internal import KCBackupTasks
+internal import KCByteStreams
+internal import KCConsole
+internal import KCHomeFiles
+internal import KCItemStores
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+// The request of `create` for later runs, in another working folder and without a terminal.
+
+extension BackupRequest {
+    /// Returns the request with absolute paths.
+    ///
+    /// - Throws: `UsageProblem` (`notUnattended`, `empty`).
+    func unattended(in session: Session) throws -> BackupRequest {
+        var request = self
+        if case .named(let name) = stores, name.exact.contains("/") || FileOfItems.path(name) != nil {
+            request.stores = .named(try session.absolute(keychain: name))
+        }
+        switch access.key {
+        case .passcode(let source):
+            request.access.key = .passcode(try source.map { try session.unattended($0, .passcode) })
+        case .escrow(let source): request.access.key = .escrow(try session.unattended(source, .escrow))
+        }
+        request.access.acceptMissing = access.acceptMissing.map(session.absolute(inHome:))
+        request.access.file.password = try access.file.password.map { try session.unattended($0, .password) }
+        request.access.file.keyFile = access.file.keyFile.map { session.absolute($0) }
+        guard var keys else { return request }
+        keys.passphrase = try keys.passphrase.map { try session.unattended($0, .passphrase) }
+        keys.restoring.files = keys.restoring.files.map { session.absolute($0) }
+        keys.restoring.passphrase = try keys.restoring.passphrase.map {
+            try session.unattended($0, .recipientsPassphrase)
+        }
+        request.mode = .encrypted(keys)
+        return request
+    }
+
+    /// Reads the secrets that come from files, which a job needs every night.
+    ///
+    /// - Throws: the errors of `SecretInput`.
+    func requireSources(in session: Session) throws {
+        let secrets = session.secrets
+        if case .file = access.key.passcode {
+            _ = try secrets.existing(WantedSecret(what: "passcode", flag: .passcode, source: access.key.passcode))
+        }
+        if let source = access.key.escrow, case .file = source {
+            _ = try secrets.keyFile(WantedSecret(what: "escrow key", flag: .escrow, source: source))
+        }
+        if let source = keys?.passphrase, case .file = source {
+            // Each run sets it.
+            _ = try secrets.new(WantedSecret(what: "passphrase of the archive", flag: .passphrase, source: source))
+        }
+        if case .file = access.file.password {
+            _ = try secrets.existing(
+                WantedSecret(what: "password", flag: .password, source: access.file.password, mayBeEmpty: true))
+        }
+    }
+
+    /// Warns of a keychain that does not exist, and of those with a passcode that the job does not have: it fails while they
+    /// are locked, or, if several share one passcode, at any time.
+    func warnOfLocks(of job: String, in session: Session) {
+        do {
+            if !isOfSeveral, try StoreChoice.named(storeName, in: session.world).kind != .keychain {
+                return
+            }
+            let names: [String?] =
+                isOfSeveral ? try LocalKeychain.names(in: session.world.dataFolder) : [storeName]
+            for name in names {
+                let local = try LocalKeychain(name, in: session.world)
+                guard try Path.exists(local.path) else {
+                    // It may be made later.
+                    session.warn(
+                        "there is no keychain \(quoted(local.name)), and job \(quoted(job)) fails until it is made; "
+                            + "'kcbackup keychain list' shows those that are there")
+                    continue
+                }
+                try requirePasscode(of: local.name, in: session)
+                let opened = try local.open(in: session)
+                guard needsPasscode(opened) else {
+                    warnOfWrongKey(to: local, of: job, in: session)
+                    continue
+                }
+                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, try .init(opened))
+                session.warn(explanation(of: refusal, in: session))
+            }
+        } catch let problem as UsageProblem {
+            session.warn(problem.explanation.about(job: job))
+        } catch {
+            session.warn(Failure(error, session.subjects).explanation.message)
+        }
+    }
+
+    /// Warns if what the job was given does not open a keychain, as `doctor` does: a wrong passcode is not counted.
+    private func warnOfWrongKey(to local: LocalKeychain, of job: String, in session: Session) {
+        do {
+            try local.examine(self, of: job, in: session)
+        } catch {
+            session.warn("job \(quoted(job)) fails: \(Failure(error, session.subjects).explanation.message)")
+        }
+    }
+
+    /// Why a job that has no passcode fails, with hints that do for its stores.
+    func explanation(of refusal: Refusal, in session: Session) -> Explanation {
+        isOfSeveral ? session.failure(of: refusal, for: .backup).explanation : refusal.explanation
+    }
+
+    /// True if backups of a keychain fail while it is locked: nothing that opens it was given.
+    func needsPasscode(_ keychain: Keychain) -> Bool {
+        keychain.hasPasscode && !isUnencrypted && access.key.source == nil
+    }
+}
+
+extension Session {
+    /// Returns a path that does not depend on the working folder; an empty one, which names nothing, stays empty.
+    func absolute(_ path: String) -> String {
+        if path.isEmpty { return path }
+        let resolved = world.resolve(path)
+        if resolved.exact.hasPrefix("/") { return resolved }
+        return (ProcessEnvironment.workingFolder ?? "") + "/" + resolved
+    }
+
+    /// Returns a path that does not depend on the working folder; '~' is the home, as messages write it.
+    func absolute(inHome path: String) -> String {
+        var path = path
+        // A shell completes a link to a folder as a folder.
+        while path.utf8.count > 1, let shorter = path.exact.removingSuffix("/") { path = shorter }
+        return absolute(path.exact.removingPrefix(HomeRoot.home.start).map { "\(world.home)/\($0)" } ?? path)
+    }
+
+    /// Returns a source that does not depend on the working folder, and needs neither a terminal nor a shell.
+    fileprivate func unattended(_ source: SecretSource, _ option: OptionName) throws(UsageProblem) -> SecretSource {
+        switch source {
+        case .file(let path): .file(absolute(path))
+        case .command, .credential: source
+        case .terminal, .descriptor: throw .notUnattended(option)
+        }
+    }
+
+    fileprivate func absolute(keychain name: String) throws -> String {
+        if let path = FileOfItems.path(name) { return "file:" + absolute(path) }
+        return try StoreChoice.prefixed(name) == nil ? absolute(name) : name
+    }
+}
