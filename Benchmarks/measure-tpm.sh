@@ -57,7 +57,7 @@ for holder in file tpm; do
     "$kcbackup" keychain create --no-passcode --held-by "$holder" 2>/dev/null
     "$kcbackup" import items.jsonl 2>/dev/null
     "$kcbackup" keychain create guarded --passcode file:passcode --counted-by "$holder" 2>/dev/null
-    "$kcbackup" import items.jsonl --keychain guarded --passcode file:passcode 2>/dev/null
+    "$kcbackup" import items.jsonl --into guarded --passcode file:passcode 2>/dev/null
 done
 
 # Sets `median` to the microseconds of the median run, and `commands` to how many the TPM gets in the last one.

@@ -53,7 +53,7 @@ base() {
   kc import first.jsonl -q
   kc create old.kcb -r "$(grep -o 'age1[0-9a-z]*' key.txt)" -q
   kc keychain create second --no-passcode -q
-  kc import --keychain second more.jsonl -q
+  kc import --into second more.jsonl -q
   local folder
   for folder in backups backups trashed trashed; do kc create --unencrypted --to $folder -q; done
   kc prune trashed --keep-last 1 -q

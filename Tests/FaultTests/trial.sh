@@ -198,7 +198,7 @@ base() {
   { line 4 imported four; line 5 imported-too five; } > more.jsonl
   printf '%s\n' name,url,username,password,note a,https://a.example,ada,one, b,https://b.example,ada,two, > logins.csv
   kc keychain create second --no-passcode -q
-  kc import --keychain second more.jsonl -q 2> /dev/null
+  kc import --into second more.jsonl -q 2> /dev/null
   printf 'orbit lantern velvet\n' > new
   cp "$data/device.key" device.key.copy
   rm -r "$data/undo"

@@ -58,7 +58,7 @@ struct BrokenSealTests {
         // What was printed cannot be imported as if it were good.
         try home.write("found.jsonl", json.text)
         #expect(home.run("keychain create copy --no-passcode").status == .ok)
-        let refused = home.run("import found.jsonl --keychain copy")
+        let refused = home.run("import found.jsonl --into copy")
         #expect(refused.status == .damaged)
         #expect(
             refused.messages == """

@@ -20,7 +20,7 @@ struct DeviceImportTests {
         }
         for line in [
             "keychain create --passcode file:passcode --held-by tpm", "import items.jsonl --passcode file:passcode",
-            "keychain create more --no-passcode", "import items.jsonl --keychain more",
+            "keychain create more --no-passcode", "import items.jsonl --into more",
         ] { try expect(line, on: home) }
         for line in ["keychain create --no-passcode", "device export -o other.age --passphrase file:passphrase"] {
             try expect(line, on: other)

@@ -125,7 +125,7 @@ struct FailureTests {
 
     @Test("Foreign text in an error cannot control a terminal")
     func foreignTextIsHarmless() throws {
-        let outcome = try TestHome().run(["import", "\u{1b}[2J\u{202e}evil", "--keychain", "\u{7}bell/"])
+        let outcome = try TestHome().run(["import", "\u{1b}[2J\u{202e}evil", "--into", "\u{7}bell/"])
         #expect(outcome.status == .notFound)
         for character in "\u{1b}\u{202e}\u{7}" { #expect(!outcome.messages.contains(character)) }
         #expect(outcome.messages.contains("\\u{"))

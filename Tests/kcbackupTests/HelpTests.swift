@@ -8,16 +8,21 @@ import Testing
 @Suite("Help")
 struct HelpTests {
     static let verbs = verbPaths().map { $0.joined(separator: " ") }
-    /// The help of each verb, made only once because the parser is slow at it.
-    static let texts = Dictionary(
-        uniqueKeysWithValues: ([""] + verbs).map { verb in
-            let outcome = try? TestHome().run(verb.split(separator: " ").map(String.init) + ["--help"])
-            return (verb, outcome?.status == .ok && outcome?.messages == "" ? outcome?.text ?? "" : "")
-        })
+    /// The whole help of each verb, made only once because the parser is slow at it.
+    static let texts = texts("--help-hidden")
+    private static let usualTexts = texts("--help")
+
+    private static func texts(_ option: String) -> [String: String] {
+        Dictionary(
+            uniqueKeysWithValues: ([""] + verbs).map { verb in
+                let outcome = try? TestHome().run(verb.split(separator: " ").map(String.init) + [option])
+                return (verb, outcome?.status == .ok && outcome?.messages == "" ? outcome?.text ?? "" : "")
+            })
+    }
 
     @Test("The help of each verb is as in the stored text", arguments: [""] + verbs)
     func helpIsAsItWas(verb: String) throws {
-        let text = try #require(Self.texts[verb])
+        let text = try #require(Self.usualTexts[verb])
         let name = verb.isEmpty ? "kcbackup" : verb.replacing(" ", with: "-")
         try Golden.compare(text, with: "Tests/kcbackupTests/Help/\(name).txt")
     }
@@ -63,9 +68,11 @@ struct HelpTests {
     }
 
     /// The groups of options in the help of a verb, in their order.
-    static func groups(of verb: String) throws -> [Group] {
+    static func groups(of verb: String) throws -> [Group] { groups(in: try #require(texts[verb])) }
+
+    private static func groups(in text: String) -> [Group] {
         var groups: [Group] = []
-        let lines = try #require(texts[verb]).components(separatedBy: "\n")
+        let lines = text.components(separatedBy: "\n")
         for line in lines.drop(while: { !$0.hasPrefix("USAGE: ") }) {
             if let title = line.wholeMatch(of: /([A-Z][A-Z ]*):/) {
                 groups.append(Group(title: String(title.1), options: []))
@@ -93,6 +100,18 @@ struct HelpTests {
         #expect(try #require(groups.first).options.filter { $0.hasPrefix("--") }.count <= 3)
     }
 
+    @Test("Help lists at most twelve options of a verb, and says how many more there are", arguments: verbs)
+    func fewOptions(verb: String) throws {
+        let text = try #require(Self.usualTexts[verb])
+        let own: Set = ["--version", "-h", "--help", "--help-hidden"]
+        func options(_ text: String) -> [String] {
+            Self.groups(in: text).flatMap(\.options).filter { $0.hasPrefix("--") && !own.contains($0) }
+        }
+        let (shown, all) = (options(text), options(try #require(Self.texts[verb])))
+        #expect(shown.count <= 12 && Set(shown).isSubset(of: all))
+        #expect(text.contains("Show \(all.count - shown.count) more options") == (shown.count < all.count))
+    }
+
     @Test("Help lists the main options of a verb first, in their order", arguments: verbs)
     func mainOptionsAreFirst(verb: String) throws {
         let first = try #require(try Self.groups(of: verb).first)
@@ -115,12 +134,13 @@ struct HelpTests {
     @Test("'help VERB' shows the same as 'VERB --help'", arguments: ["create", "item add", "keychain escrow enable"])
     func helpCommand(verb: String) throws {
         let outcome = try TestHome().run(["help"] + verb.split(separator: " ").map(String.init))
-        #expect(outcome.text == Self.texts[verb])
+        #expect(outcome.text == Self.usualTexts[verb])
     }
 
     @Test("Help has the same groups at any width", arguments: [40, 60, 200])
     func widths(columns: Int) throws {
-        let help = HelpText(CommandLineTool.helpMessage(for: RestoreCommand.self, columns: columns), width: columns)
+        let message = CommandLineTool.helpMessage(for: RestoreCommand.self, columns: columns)
+        let help = HelpText(message, width: columns, showsAll: true)
         let lines = help.text.components(separatedBy: "\n").drop { !$0.hasPrefix("USAGE: ") }
         let titles = lines.compactMap { $0.wholeMatch(of: /([A-Z][A-Z ]*):/).map { String($0.1) } }
         #expect(titles == ["ARGUMENTS"] + (try Self.groups(of: "restore").map(\.title)))

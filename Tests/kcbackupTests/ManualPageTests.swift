@@ -7,7 +7,9 @@ import Testing
 
 @Suite("The manual pages", .waitsForPrograms)
 struct ManualPageTests {
-    private static let common: Set = ["--json", "-q", "--quiet", "-v", "--verbose", "--version", "-h", "--help"]
+    private static let common: Set = [
+        "--json", "-q", "--quiet", "-v", "--verbose", "--version", "-h", "--help", "--help-hidden",
+    ]
     /// The options that `Ar condition` replaces in a synopsis.
     private static let conditions = Set(
         [

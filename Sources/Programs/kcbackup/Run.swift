@@ -16,6 +16,9 @@ protocol Verb: ParsableCommand {
     /// The options that most people need, at most three, which help lists first.
     static var mainOptions: [OptionName] { get }
 
+    /// What else help lists, unless everything is asked for; nil for all options. With the main ones, at most twelve.
+    static var otherOptions: [OptionName]? { get }
+
     /// The title under which help lists an option that is not a main one.
     static func title(of option: OptionName) -> OptionTitle
 
@@ -29,6 +32,7 @@ protocol Verb: ParsableCommand {
 extension Verb {
     static var keyringUse: KeyringUse { .none }
     static var mainOptions: [OptionName] { [] }
+    static var otherOptions: [OptionName]? { nil }
     static func title(of option: OptionName) -> OptionTitle { option.title }
 }
 
@@ -148,7 +152,10 @@ private func answer(_ error: any Error, to arguments: [String], _ session: Sessi
         let problem = CommandLineProblem(in: arguments, message: objection(error))
         return session.report(.commandLine(problem, command: CommandPath(arguments).words))
     }
-    let help = HelpText(CommandLineTool.fullMessage(for: error, columns: width), width: width).text
+    let help = HelpText(
+        CommandLineTool.fullMessage(for: error, columns: width), width: width,
+        showsAll: arguments.contains { $0.exact == "--help-hidden" }
+    ).text
     do throws(Failure) {
         try session.write(help.utf8.span)
         return .ok

@@ -108,9 +108,9 @@ struct DerivationCosts: Sendable {
     static var ofThisProcess: DerivationCosts {
         #if KCBACKUP_QUICK
             if ProcessEnvironment.variables["KCBACKUP_LOWEST_COSTS"] != nil {
+                let lowest = ScryptCost(logN: 1)
                 return DerivationCosts(
-                    passcode: ScryptCost(logN: Keybag.costRange.lowerBound), passphrase: ScryptCost(logN: 10),
-                    kdbxMemoryInKiB: 64)
+                    passcode: lowest, lowestPasscode: lowest, passphrase: ScryptCost(logN: 10), kdbxMemoryInKiB: 64)
             }
         #endif
         return DerivationCosts()

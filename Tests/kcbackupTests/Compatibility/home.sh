@@ -45,7 +45,7 @@ END
 {"class":"genp","attributes":{"svce":"desk","acct":"ada","pdmn":"ak"},"secret":"five"}
 END
     kc import items.jsonl
-    kc import --keychain work guarded.jsonl --passcode file:passcode
+    kc import --into work guarded.jsonl --passcode file:passcode
     kc create passphrase.kcb --passphrase file:passphrase
     kc create quantum.kcb -r "$(sed -n 's/^# public key: //p' quantum.txt)"
     kc recovery make -o kit.txt --comment 'in the safe'

@@ -349,7 +349,7 @@ struct JSONHome {
             step("diff", "diff keys.kcb far.kcb -i far-key", 0),
             step("restore", "restore laptop.kcb \(passphrase) \(passcode) --dry-run"),
             step("keychain create", "keychain create taken \(passcode)"),
-            step("import", "import taken.jsonl --keychain taken \(passcode)"),
+            step("import", "import taken.jsonl --into taken \(passcode)"),
             step(
                 "restore",
                 "restore laptop.kcb --service Chat --on-conflict overwrite --keychain taken \(passphrase) \(passcode)",

@@ -15,6 +15,10 @@ internal import KCReportText
 struct CreateCommand: Verb {
     static let mainOptions: [OptionName] = [.keychain, .to]
 
+    static let otherOptions: [OptionName]? = [
+        .all, .home, .skipLocked, .recipient, .passphrase, .unencrypted, .passcode, .ifChanged, .change, .json,
+    ]
+
     static let keyringUse = KeyringUse.backedUp
 
     static let configuration = CommandConfiguration(

@@ -10,6 +10,10 @@ internal import KCReportText
 struct DiffCommand: Verb {
     static let mainOptions: [OptionName] = [.keychain, .passphrase, .identity]
 
+    static let otherOptions: [OptionName]? = [
+        .from, .archivePasscode, .passcode, .password, .keyFile, .unlock, .json, .verbose,
+    ]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

@@ -11,6 +11,10 @@ internal import KCReportText
 struct ExportCommand: Verb {
     static let mainOptions: [OptionName] = [.to, .output, .archive]
 
+    static let otherOptions: [OptionName]? = [
+        .keychain, .service, .password, .passcode, .unlock, .identity, .passphrase, .plaintext, .json,
+    ]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

@@ -13,6 +13,10 @@ internal import KCReportText
 /// `kcbackup import`: adds the items of a file, of another program or of lines, to a keychain or to the desktop keyring.
 struct ImportCommand: Verb {
     static let mainOptions: [OptionName] = [.into, .dryRun, .from]
+
+    static let otherOptions: [OptionName]? = [
+        .onConflict, .password, .keyFile, .passcode, .unlock, .columns, .removeFromFile, .noUndo, .json,
+    ]
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(
@@ -58,14 +62,8 @@ struct ImportCommand: Verb {
             "The names of a CSV file's columns, as in 'title=Site,password=Code'.", valueName: "role=name,…"))
     var columns: String?
 
-    @Option(
-        name: OptionName.into.name,
-        help: ArgumentHelp("The store, as '--keychain' names it.", valueName: "name|path"),
-        completion: KnownNames.keychainsAndKeyring)
-    var into: String?
-
     @OptionGroup
-    var keychain: KeychainOptions
+    var target: ImportTargetOptions
 
     @OptionGroup
     var unlocking: UnlockOptions
@@ -97,9 +95,6 @@ struct ImportCommand: Verb {
     }
 
     func run(in session: Session) throws -> ExitStatus {
-        if into != nil, keychain.keychain != nil { throw UsageProblem.together(.into, .keychain) }
-        var target = keychain
-        target.keychain = into ?? keychain.keychain
         try opening.access.check(with: file, passcode: target.passcode)
         let table = try table()
         let options = StoreOptions(target.passcodeOption, unlocking)

@@ -17,6 +17,10 @@ internal import KCSecretService
 struct InspectCommand: Verb {
     static let mainOptions: [OptionName] = [.staysBehind, .forDevice, .html]
 
+    static let otherOptions: [OptionName]? = [
+        .from, .service, .identity, .passphrase, .password, .columns, .sort, .wide, .json,
+    ]
+
     static let configuration = CommandConfiguration(
         commandName: "inspect",
         abstract: "Show what archives hold, and never a secret.",

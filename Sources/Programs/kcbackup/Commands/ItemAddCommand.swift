@@ -11,6 +11,10 @@ internal import KCReportText
 struct ItemAddCommand: Verb {
     static let mainOptions: [OptionName] = [.service, .account, .generate]
 
+    static let otherOptions: [OptionName]? = [
+        .keychain, .server, .label, .comment, .accessible, .secret, .secretFile, .length, .passcode,
+    ]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

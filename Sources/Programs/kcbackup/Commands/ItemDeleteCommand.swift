@@ -10,6 +10,10 @@ internal import KCReportText
 struct ItemDeleteCommand: Verb {
     static let mainOptions: [OptionName] = [.service, .account, .yes]
 
+    static let otherOptions: [OptionName]? = [
+        .keychain, .server, .label, .class, .uuid, .passcode, .unlock, .noUndo, .json,
+    ]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

@@ -12,6 +12,10 @@ internal import KCReportText
 struct ItemFindCommand: Verb {
     static let mainOptions: [OptionName] = [.reveal, .code, .service]
 
+    static let otherOptions: [OptionName]? = [
+        .in, .keychain, .account, .server, .label, .class, .passcode, .unlock, .json,
+    ]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

@@ -7,6 +7,10 @@ internal import KCReportText
 struct ItemListCommand: Verb {
     static let mainOptions: [OptionName] = [.keychain, .columns, .sort]
 
+    static let otherOptions: [OptionName]? = [
+        .service, .account, .server, .label, .class, .passcode, .wide, .json, .verbose,
+    ]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

@@ -12,6 +12,10 @@ internal import KCSecretService
 struct ItemUpdateCommand: Verb {
     static let mainOptions: [OptionName] = [.service, .account, .secret]
 
+    static let otherOptions: [OptionName]? = [
+        .keychain, .server, .label, .set, .secretFile, .generate, .passcode, .yes, .noUndo,
+    ]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

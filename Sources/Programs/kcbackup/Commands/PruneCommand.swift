@@ -7,6 +7,10 @@ internal import KCReportText
 struct PruneCommand: Verb {
     static let mainOptions: [OptionName] = [.keepLast, .keepDaily, .dryRun]
 
+    static let otherOptions: [OptionName]? = [
+        .keepHourly, .keepWeekly, .keepMonthly, .keepYearly, .keepWithin, .lockWait, .undo, .json, .verbose,
+    ]
+
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Remove old backups from a folder, by rules.",

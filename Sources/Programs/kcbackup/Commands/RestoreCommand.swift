@@ -15,6 +15,10 @@ internal import KCSecretService
 struct RestoreCommand: Verb {
     static let mainOptions: [OptionName] = [.keychain, .onConflict, .dryRun]
 
+    static let otherOptions: [OptionName]? = [
+        .home, .service, .identity, .passphrase, .archivePasscode, .passcode, .replace, .acceptOrigin, .json,
+    ]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

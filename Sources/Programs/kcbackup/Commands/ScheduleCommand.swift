@@ -26,6 +26,10 @@ struct ScheduleAddCommand: Verb {
 
     static let mainOptions: [OptionName] = [.to, .at, .keychain]
 
+    static let otherOptions: [OptionName]? = [
+        .all, .home, .recipient, .passphrase, .passcode, .unencrypted, .keepDaily, .copyTo, .onFailure,
+    ]
+
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add a job for 'kcbackup run'.",

@@ -11,6 +11,10 @@ struct ScheduleEditCommand: Verb {
 
     static let mainOptions: [OptionName] = [.at, .keepDaily, .remove]
 
+    static let otherOptions: [OptionName]? = [
+        .keychain, .to, .recipient, .passphrase, .passcode, .ifChanged, .copyTo, .onSuccess, .onFailure,
+    ]
+
     static func title(of option: OptionName) -> OptionTitle { option == .remove ? .job : option.title }
 
     static let configuration = CommandConfiguration(

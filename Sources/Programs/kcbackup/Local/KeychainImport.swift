@@ -13,7 +13,7 @@ internal import KCSecretService
 struct KeychainImport {
     /// The file as the user named it.
     let path: String
-    let target: KeychainOptions
+    let target: ImportTargetOptions
     /// The keychain as the user named it; nil for the default one.
     let named: String?
     let policy: ConflictPolicy

@@ -47,6 +47,20 @@ struct LocalKeychainOptions: ParsableArguments, KeychainChoice {
     var passcodeOption: PasscodeOption
 }
 
+/// The options for the store that an import goes to, and its passcode.
+struct ImportTargetOptions: ParsableArguments, KeychainChoice {
+    @Option(
+        name: OptionName.into.name,
+        help: ArgumentHelp(
+            "'secret-service:' for the desktop keyring, or a keychain: a name, or a path with a '/'. (default: the default keychain)",
+            valueName: "name|path"),
+        completion: KnownNames.keychainsAndKeyring)
+    var keychain: String?
+
+    @OptionGroup
+    var passcodeOption: PasscodeOption
+}
+
 /// A keychain that the user may have named, and its passcode.
 protocol KeychainChoice {
     /// What the user named.

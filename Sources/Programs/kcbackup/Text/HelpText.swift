@@ -10,9 +10,11 @@ struct HelpText {
     private var lines: [String]
 
     /// The help for one width; `text` is the parser's.
-    init(_ text: String, width: Int) {
+    ///
+    /// - Parameter showsAll: true to list the options that few people need too.
+    init(_ text: String, width: Int, showsAll: Bool) {
         lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        if let verb { group(by: verb) }
+        if let verb { group(by: verb, showsAll: showsAll) }
         lines = lines.flatMap { Self.broken(Self.untitled($0), at: width) }
     }
 
@@ -30,12 +32,14 @@ struct HelpText {
     ///
     /// The parser has titles for groups of declarations, but one declaration serves several verbs, which differ in what
     /// most people need.
-    private mutating func group(by verb: any Verb.Type) {
+    private mutating func group(by verb: any Verb.Type, showsAll: Bool) {
         guard let start = lines.firstIndex(of: Self.options) else { return }
         let end = lines[start...].firstIndex(of: "") ?? lines.endIndex
         var main: [OptionName: [String]] = [:]
         var titled: [OptionTitle: [String]] = [:]
         var rest: [String] = []
+        var hidden = 0
+        let shown = showsAll ? nil : verb.otherOptions
         // An entry begins with the option; its other lines are indented further.
         var entry: [String] = []
         for line in lines[(start + 1)..<end] + [""] {
@@ -45,6 +49,7 @@ struct HelpText {
             }
             switch Self.option(of: entry) {
             case let option? where verb.mainOptions.contains(option): main[option] = entry
+            case let option? where shown?.contains(option) == false: hidden += 1
             case let option?: titled[verb.title(of: option), default: []] += entry
             case nil: rest += entry
             }
@@ -56,6 +61,7 @@ struct HelpText {
             guard let entries = titled[title], !entries.isEmpty else { continue }
             grouped += [title.rawValue + ":"] + entries + [""]
         }
+        if hidden > 0 { rest.append("  --help-hidden           Show \(hidden) more options, which few people need.") }
         lines.replaceSubrange(start..<end, with: grouped + [Self.options] + rest)
     }
 
