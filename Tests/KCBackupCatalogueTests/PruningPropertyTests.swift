@@ -31,7 +31,7 @@ struct PruningPropertyTests {
     @Test(
         "The newest complete archives of a keychain stay, and nothing but what was to be removed moves",
         .proofRow("changes of a folder of archives, which lose none that is to be kept", trials: 41),
-        arguments: 0..<(ModelRun.isWhole ? 300 : 12))
+        arguments: 0..<(ModelRun.isWhole ? 300 : 6))
     func law(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let home = try BackupHome()

@@ -14,7 +14,7 @@ import Testing
 struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
-    private static let rounds = environment["FUZZ_ROUNDS"].flatMap { Int($0) } ?? 20
+    private static let rounds = environment["FUZZ_ROUNDS"].flatMap { Int($0) } ?? 10
 
     /// A file to start from.
     struct Sample: Sendable, CustomTestStringConvertible {

@@ -57,10 +57,9 @@ extension DisplayedTests {
         let all = (UInt32(0)...0x10ffff).lazy.compactMap(Unicode.Scalar.init)
         let ignorable = all.filter { $0.properties.isDefaultIgnorableCodePoint }
         #expect(ignorable.count > 4_000)
-        for scalar in ignorable {
-            for text in ["a\(scalar)b", "7\(scalar) ", "\(scalar)", "漢\(scalar)字"] {
-                #expect(!displayed(text).unicodeScalars.contains(scalar), "U+\(String(scalar.value, radix: 16))")
-            }
+        for (index, scalar) in ignorable.enumerated() {
+            let text = ["a\(scalar)b", "7\(scalar) ", "\(scalar)", "漢\(scalar)字"][index % 4]
+            #expect(!displayed(text).unicodeScalars.contains(scalar), "U+\(String(scalar.value, radix: 16))")
         }
     }
 }

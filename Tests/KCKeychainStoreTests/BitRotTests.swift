@@ -70,7 +70,8 @@ import Testing
         let roots = try bench.alter("SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'genp'")
         var noticed = 0
         for page in roots.compactMap(\.first?.integer) {
-            for offset in (page - 1) * 4096..<page * 4096 {
+            let step = Environment.has("FLIPS", "all") ? 1 : 3
+            for offset in stride(from: (page - 1) * 4096, to: page * 4096, by: step) {
                 // Skips most of the unused bytes, which are many and all alike.
                 if whole[offset] == 0, offset % 4096 > 64, offset % 64 != 0 { continue }
                 var bytes = whole

@@ -10,24 +10,25 @@ struct TarDirectoryTests {
         #expect(try TarSample.failure(of: bytes) == StreamFailure(.readingContainer, .malformed(rule), offset: offset))
     }
 
+    /// `FLIPS=all`, as in `make proof`, truncates at each byte.
     @Test("An archive truncated at any byte is refused")
     func refusesTruncation() throws {
         let archive = try TarSample.small()
-        for count in 0..<archive.count {
+        for count in stride(from: 0, to: archive.count, by: Environment.has("FLIPS", "all") ? 1 : 3) {
             let failure = try TarSample.failure(of: Array(archive.prefix(count)))
             let expected = StreamFailure(.readingContainer, .truncated, offset: UInt64(count))
             if failure != expected { Issue.record("\(count) bytes") }
         }
     }
 
-    /// `FLIPS=all`, as in `make proof`, flips all eight bits of each byte, instead of two.
+    /// `FLIPS=all`, as in `make proof`, flips all eight bits of each byte, instead of one in every second byte.
     @Test(
         "A flipped bit outside the data of a member is refused; data is verified by the layers above",
         arguments: 0..<8)
     func refusesFlips(bit: Int) throws {
         let archive = try TarSample.small()
         let data = 512..<512 + TarSample.dataLength
-        let step = Environment.has("FLIPS", "all") ? 1 : 8
+        let step = Environment.has("FLIPS", "all") ? 1 : 16
         for index in stride(from: bit % step, to: archive.count, by: step) {
             var flipped = archive
             flipped[index] ^= 1 << bit

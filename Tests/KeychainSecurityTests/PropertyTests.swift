@@ -7,7 +7,7 @@ import Testing
 @Suite("The calls compared with a model")
 struct PropertyTests {
     /// The number of keychains used in a run, and the number of calls made to each: 100,000 in `make proof`.
-    private static let keychains = KCTestSupport.ModelRun.isWhole ? 25 : 2
+    private static let keychains = KCTestSupport.ModelRun.isWhole ? 25 : 1
     private static let callsPerKeychain = 2_000
 
     @Test(

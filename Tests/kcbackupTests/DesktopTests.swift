@@ -24,7 +24,7 @@ struct DesktopTests {
     init() throws { shell = try DesktopShell(desktop: Self.judge.get(), preparation: "keys") }
 
     /// The number of items: few by default, because GNOME Keyring searches all of them for each request.
-    private static let size = Int(ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] ?? "") ?? 300
+    private static let size = Int(ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] ?? "") ?? 150
 
     @Test("Items in many collections are restored exactly, even if the daemon dies meanwhile", .traced)
     func everyItem() throws {
@@ -214,7 +214,7 @@ struct DesktopTests {
               printf '{"class":"cert","attributes":{"ctyp":3,"issr":{"base64":"AA=="},"slnr":{"base64":"AQ=="}},"secret":"der"}\\n'
             } >items.jsonl
             chmod 600 items.jsonl
-            $KCBACKUP import items.jsonl --keychain work
+            $KCBACKUP import items.jsonl --into work
             $KCBACKUP create --keychain work --unencrypted work.kcb
             status=0; $KCBACKUP restore work.kcb --keychain "secret-service:Collection 0" --give-up-device-binding \\
               >report --json || status=$?

@@ -240,7 +240,11 @@ struct RecoveryAttackTests {
     private static let zeros = String(repeating: "00", count: 30)
     private static let ones = String(repeating: "FF", count: 30)
 
-    @Test("A forged archive is refused, and no file is written", arguments: RecoveryAttack.all)
+    /// `make proof` makes all forgeries; every fourth is tried otherwise.
+    private static let chosen = RecoveryAttack.all.enumerated()
+        .filter { Environment.has("RECOVERY", "all") || $0.offset.isMultiple(of: 4) }.map(\.element)
+
+    @Test("A forged archive is refused, and no file is written", arguments: chosen)
     func attack(_ attack: RecoveryAttack) throws {
         let forged = try forge(attack.change)
         let before = try home.folder.list()

@@ -19,7 +19,7 @@ struct SecondReaderTests {
         .enabled(if: python != nil, "python3-cryptography is needed: .ci/install-packages test"),
         arguments: ["corpus", "written", "mutated", "keychains"])
     func agrees(trial: String) throws {
-        let counts = ["corpus": (4, 12), "written": (4, 200), "mutated": (40, 10_000), "keychains": (10, 1_000)]
+        let counts = ["corpus": (2, 12), "written": (2, 200), "mutated": (15, 10_000), "keychains": (4, 1_000)]
         let (sample, whole) = try #require(counts[trial])
         var arguments = [
             "-B", Project.path("Tests/SecondReader/trial.py"), try ExternalProgram.built("kcbackup"),

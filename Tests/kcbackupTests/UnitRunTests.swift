@@ -35,7 +35,8 @@ struct UnitRunTests {
     private func run(_ script: String) throws -> String {
         let folder = try TemporaryFolder(inMemory: true)
         let outcome = try ExternalProgram.run(
-            "bash", ["-c", "set -e\n" + UnitSandbox.function + script],
+            // A unit has an environment of its own, in which a keychain of the costs of tests does not open.
+            "bash", ["-c", "set -e\nunset KCBACKUP_LOWEST_COSTS\n" + UnitSandbox.function + script],
             environment: [
                 "HOME": folder.path, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "USER": "root",
                 "KCBACKUP": try ExternalProgram.built("kcbackup"),
