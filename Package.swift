@@ -229,11 +229,12 @@ let package = Package(
         library(
             "KCFleet", in: "Backup",
             ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCRemotes"]),
-        library("KCBackupTasks", in: "Tasks", ["KCByteStreams"]),
+        library("KCAsking", in: "Tasks", ["KCByteStreams", "KCCryptography", "KCConsole"]),
+        library("KCBackupTasks", in: "Tasks", ["KCByteStreams", "KCAsking"]),
         library(
             "KCBackupJobs", in: "Tasks",
             [
-                "KCBackupTasks",
+                "KCAsking", "KCBackupTasks",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCLocalKeychains", "KCBackupArchive", "KCBackupCatalogue", "KCItemStores", "KCRemotes", "KCFleet",
             ]),
@@ -267,7 +268,7 @@ let package = Package(
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCBackupTasks", "KCBackupJobs", "KCRemotes", "KCFleet", "KCFleetIndex",
+                "KCItemStores", "KCAsking", "KCBackupTasks", "KCBackupJobs", "KCRemotes", "KCFleet", "KCFleetIndex",
                 "KCRecoveryKits", "KCReportText", "KCReportPages", "KCQRCodes", "KCSecretShares",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCAgePlugins",
                 "KCKeychainModel", "KCKeychainKeys",
@@ -421,18 +422,19 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainStore",
                 "KCLocalKeychains", "KCItemSources", "KCBackupArchive", "KCBackupEngine",
             ]),
-        tests("KCBackupTasks"),
+        tests("KCAsking", ["KCByteStreams", "KCConsole"]),
+        tests("KCBackupTasks", ["KCAsking"]),
         tests(
             "KCBackupJobs",
             [
-                "KCBackupTasks", "KCBackupArchive", "KCBackupCatalogue", "KCByteStreams", "KCCryptography",
+                "KCAsking", "KCBackupTasks", "KCBackupArchive", "KCBackupCatalogue", "KCByteStreams", "KCCryptography",
                 "KCDeviceIdentity",
                 "KCKeychainModel",
             ]),
         tests(
             "kcbackup",
             [
-                "KCArchiveForgery", "KCBackupTasks", "KCBackupJobs", "KCByteStreams", "KCCryptography",
+                "KCArchiveForgery", "KCAsking", "KCBackupTasks", "KCBackupJobs", "KCByteStreams", "KCCryptography",
                 "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCHomeFiles", "KCLocalKeychains",
                 "KCKernelKeyring", "KCBackupArchive",

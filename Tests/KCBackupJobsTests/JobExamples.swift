@@ -1,3 +1,4 @@
+import KCAsking
 import KCBackupCatalogue
 import KCBackupTasks
 

@@ -1,3 +1,4 @@
+import KCAsking
 import KCBackupTasks
 import KCDeviceIdentity
 import KCKeychainModel

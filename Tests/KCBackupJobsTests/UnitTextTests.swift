@@ -1,4 +1,5 @@
 import Foundation
+import KCAsking
 import KCBackupCatalogue
 import KCBackupTasks
 import KCByteStreams

@@ -22,6 +22,7 @@ enum TextRule {
         "Sources/Importers/KCSecretService/ServiceContents.swift":
             "a label that a person typed, in another Unicode form",
         "Sources/Importers/KCSecretService/SessionBus.swift": "the environment",
+        "Sources/Tasks/KCAsking/SecretInput.swift": "the environment",
         "Sources/Backup/KCRemotes/Rclone.swift": "the environment",
         "Sources/Backup/KCRemotes/RemoteOptions.swift": "the environment",
         "Sources/Base/KCConsole/ChildProcess.swift": "the environment",
@@ -49,7 +50,7 @@ enum TextRule {
 
     /// The files that run a command which the user wrote.
     static let userCommands: Set = [
-        "Sources/Programs/kcbackup/Secrets/SecretInput.swift", "Sources/Programs/kcbackup/Commands/RunCommand.swift",
+        "Sources/Tasks/KCAsking/SecretInput.swift", "Sources/Programs/kcbackup/Commands/RunCommand.swift",
     ]
 
     /// The lines of `file` that break the rule, even if the file is exempt.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import KCAsking
 import KCBackupCatalogue
 import KCBackupJobs
 import KCBackupTasks

@@ -1,3 +1,4 @@
+import KCAsking
 import KCByteStreams
 import KCCryptography
 import KCKeychainStore

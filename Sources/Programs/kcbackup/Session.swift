@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupCatalogue
 internal import KCBackupTasks
 internal import KCByteStreams
@@ -47,7 +48,12 @@ final class Session {
     }
 
     /// The input for secrets.
-    var secrets: SecretInput { SecretInput(world: world, warn: { self.warn($0) }) }
+    var secrets: SecretInput {
+        SecretInput(
+            asking: TerminalAsking(terminal: world.terminal),
+            places: SecretPlaces(environment: world.environment, resolve: world.resolve),
+            warn: { question, oddity in self.warn("the \(question.words) \(oddity.words)") })
+    }
 
     /// The calendar of times that people read.
     var calendar: LocalCalendar { world.calendar }

@@ -1,3 +1,4 @@
+package import KCAsking
 internal import KCByteStreams
 
 /// What is backed up, and what opens the archives of it.

@@ -1,4 +1,5 @@
 import KCAgeEncryption
+import KCAsking
 import KCBackupArchive
 import KCBackupCatalogue
 import KCBackupEngine
@@ -29,7 +30,7 @@ enum FailureExamples {
     /// The types whose every case must be among the examples, with the files that declare them.
     static let types: [(type: String, file: String)] = [
         ("CommandLineProblem", "Programs/kcbackup/CommandLine/CommandLineProblem.swift"),
-        ("SecretProblem", "Programs/kcbackup/Secrets/SecretSource.swift"),
+        ("SecretProblem", "Tasks/KCAsking/SecretQuestion.swift"),
         ("TerminalFailure", "Base/KCConsole/Terminal.swift"),
         ("Problem", "Base/KCByteStreams/FileFailure.swift"),
         ("Kind", "Base/KCByteStreams/StreamFailure.swift"),
@@ -82,7 +83,7 @@ enum FailureExamples {
         .refused(.jobWithoutPasscode(job: "nightly", keychain: "login", .locked)), .backup)
     private static let keyringOfSeveral = Failure.passcodeOfOne(.secretService(.somethingLocked), .keyring)
     private static let unaskedOfSeveral = Failure.passcodeOfOne(
-        .secret(.noSource(what: "passcode of keychain 'login'", .passcode)), .move)
+        .secret(.noSource(.passcode(keychain: "login"), .passcode)), .move)
 
     static let all: [Failure] =
         commandLines.map { .commandLine($0, command: "kcbackup item list") } + [.unforeseen(type: "SomeError")]
@@ -340,13 +341,11 @@ enum FailureExamples {
         .ownFile(path: "laptop.kcb", .keychain), .ownFile(path: "device-key.age", .deviceKey),
     ]
     private static let secrets: [SecretProblem] = [
-        .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),
-        .empty(what: "passphrase"), .noLine(what: "secret of the item"), .holdsNUL(what: "passphrase"),
-        .tooLong(what: "passphrase", limit: 65_536),
-        .severalLines(what: "secret of the item"), .differ(what: "passphrase"), .descriptorClosed(3),
-        .noCredentialsFolder, .commandFailed(status: 2), .commandNotStarted(2),
-        .noFile(what: "passcode of keychain 'login'", path: "passcode", isKeyFile: false),
-        .noFile(what: "escrow key of the keychain", path: "escrow", isKeyFile: true),
+        .noSource(.passcode(keychain: "login"), .passcode), .notTyped(.escrow), .empty(.passphraseOfNewArchive),
+        .noLine(.itemSecret), .holdsNUL(.passphraseOfNewArchive), .tooLong(.passphraseOfNewArchive, limit: 65_536),
+        .severalLines(.itemSecret), .differ(.passphraseOfNewArchive), .descriptorClosed(3), .noCredentialsFolder,
+        .commandFailed(status: 2), .commandNotStarted(2), .noFile(.passcode(keychain: "login"), path: "passcode"),
+        .noFile(.escrowKey, path: "escrow"),
     ]
     private static let terminal: [TerminalFailure] = [.unavailable, .closed, .lineTooLong(limit: 4096), .interrupted]
     private static let files =

@@ -1,4 +1,5 @@
 import Foundation
+import KCAsking
 import KCBackupTasks
 import KCTestSupport
 

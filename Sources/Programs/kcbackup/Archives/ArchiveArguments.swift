@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
@@ -25,7 +26,7 @@ struct ArchiveArguments: ParsableArguments {
     /// A key that cannot be read ends the run, since it would fail for every archive.
     ///
     /// - Returns: the status of the first archive that failed. If none failed, `incomplete` if one was incomplete.
-    /// - Throws: `UsageProblem`, `SecretProblem` (`notASource`), and failures that end a run regardless of the archive.
+    /// - Throws: `UsageProblem`, and failures that end a run regardless of the archive.
     func forEach(
         in session: Session, _ look: (_ archive: String, _ opener: ArchiveOpener) throws -> ExitStatus
     ) throws -> ExitStatus {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 
 /// The options for the keys that open a new archive.

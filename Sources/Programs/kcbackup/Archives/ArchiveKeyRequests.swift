@@ -1,5 +1,6 @@
 internal import KCAgeEncryption
 internal import KCAgePlugins
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupTasks
@@ -96,8 +97,7 @@ extension ArchiveKeyRequest {
     }
 
     private var wanted: WantedSecret {
-        WantedSecret(
-            what: "passphrase of the archive", note: "empty to generate one", flag: .passphrase, source: passphrase)
+        WantedSecret(.passphraseOfNewArchive, .passphrase, from: passphrase)
     }
 
     /// True if the archive gets a passphrase.

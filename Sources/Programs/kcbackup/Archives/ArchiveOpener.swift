@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
@@ -66,8 +67,7 @@ final class ArchiveOpener {
     private func openWithPassphrase(_ genuine: GenuineArchive, at archive: String) throws -> OpenedArchive {
         // Check before asking the user in vain.
         guard genuine.hasPassphrase else { throw ArchiveFailure.noPassphraseSet }
-        let wanted = WantedSecret(
-            what: "passphrase of \(quoted(archive))", flag: .passphrase, source: options.passphrase)
+        let wanted = WantedSecret(.passphrase(file: archive), .passphrase, from: options.passphrase)
         for kept in passphrases.reversed() {
             do {
                 return try kept.use(wanted, in: session) { try genuine.open(passphrase: $0) }
@@ -127,7 +127,7 @@ final class KeptSecret {
     func use<Result>(
         _ wanted: WantedSecret, in session: Session, _ body: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
-        if let secret { return try session.tried(secret, wanted.kind, body) }
+        if let secret { return try session.tried(secret, wanted.question.kind, body) }
         var latest: SecretReadings?
         let result = try session.trying(
             wanted,

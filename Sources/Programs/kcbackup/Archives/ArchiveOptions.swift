@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
@@ -118,7 +119,7 @@ struct ArchiveOptions: ParsableArguments {
 
     /// Refuses contradictory options, before anything is read.
     ///
-    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem`.
+    /// - Throws: `UsageProblem`.
     func check(with archives: [String]) throws {
         try identityOptions.check(with: archives, passphrase: passphrase)
     }
@@ -135,7 +136,7 @@ struct ArchiveOptions: ParsableArguments {
             guard case .notForPassphrase = error else { throw error }
             throw ArchiveFailure.noPassphraseSet
         }
-        let wanted = WantedSecret(what: "passphrase of \(quoted(path))", flag: .passphrase, source: passphrase)
+        let wanted = WantedSecret(.passphrase(file: path), .passphrase, from: passphrase)
         return try session.trying(wanted) { try file.open(with: [ScryptIdentity(passphrase: $0)]) }
     }
 

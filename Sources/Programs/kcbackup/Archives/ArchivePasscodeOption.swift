@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCBackupTasks
@@ -37,9 +38,7 @@ struct ArchivePasscodeOption: ParsableArguments {
         }
         guard try archivePasscode != nil || isNeeded && proven.needsPasscode(for: filter) else { return }
         guard archivePasscode != nil || session.world.terminal.isAttended else { throw ArchiveFailure.passcodeNeeded }
-        let wanted = WantedSecret(
-            what: "passcode that the keychain had when \(quoted(path)) was made", flag: .archivePasscode,
-            source: archivePasscode)
+        let wanted = WantedSecret(.formerPasscode(archive: path), .archivePasscode, from: archivePasscode)
         try kept.use(wanted, in: session) { passcode in
             try stored.unlock(passcode: passcode, minimumCost: session.world.costs.lowestPasscode)
         }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemSources

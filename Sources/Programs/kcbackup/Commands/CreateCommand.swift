@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCBackupTasks

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
@@ -156,7 +157,7 @@ struct KeyCopyConsent: ParsableArguments {
         }
         session.subjects.keychain = local.name
         defer { session.subjects.keychain = nil }
-        let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+        let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
         try session.trying(wanted, of: keychain) { secret in
             try session.world.unlocked.unlock(
                 keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupTasks
 internal import KCByteStreams
@@ -77,8 +78,7 @@ struct DeviceExportCommand: Verb {
     }
 
     private var wanted: WantedSecret {
-        WantedSecret(
-            what: "passphrase of the file", note: "empty to generate one", flag: .passphrase, source: passphrase)
+        WantedSecret(.passphraseOfNewFile, .passphrase, from: passphrase)
     }
 
     private func encrypt(_ text: borrowing SecretBytes, in session: Session) throws -> [UInt8] {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCForeignFormats
@@ -172,8 +173,7 @@ struct ExportCommand: Verb {
     }
 
     private var wanted: WantedSecret {
-        WantedSecret(
-            what: "password of \(quoted(output))", note: "empty to generate one", flag: .password, source: password)
+        WantedSecret(.passwordOfNewFile(output), .password, from: password)
     }
 
     /// Returns the password of the new file; on a terminal, one can be generated.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupEngine
 internal import KCBackupTasks
 internal import KCByteStreams

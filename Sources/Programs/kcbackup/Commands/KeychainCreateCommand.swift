@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
@@ -82,8 +83,7 @@ struct KeychainCreateCommand: Verb {
             noPasscode
             ? nil
             : try session.newPasscode(
-                WantedSecret(
-                    what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: passcode),
+                WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode),
                 judge: { strength = try session.judge($0, of: local.name) })
         if secret == nil {
             if countedBy == .tpm { session.warn(CounterName.nothingToCount) }

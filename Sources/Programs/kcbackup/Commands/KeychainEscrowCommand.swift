@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCByteStreams
 internal import KCKeychainKeys
 internal import KCKeychainModel
@@ -59,7 +60,7 @@ struct KeychainEscrowEnableCommand: Verb {
         if keychain.keybag.escrow != nil { throw KeychainStoreError.escrow(.exists) }
         if output != "-" { try session.requireFolder(ofKeyFile: output) }
         let unlocked = session.world.unlocked
-        let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcodeOption.passcode)
+        let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcodeOption.passcode)
         let secret = try session.trying(wanted, of: keychain) { secret in
             try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
             return secret.copy()

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCByteStreams
 internal import KCKernelKeyring
 internal import KCKeychainKeys
@@ -116,8 +117,7 @@ struct KeychainUnlockCommand: Verb {
             if before.state == .unlocked, passcodeOption.passcode == nil {
                 try unlocked.resume(keychain)
             } else {
-                let wanted = WantedSecret(
-                    what: passcodeWords(local.name), flag: .passcode, source: passcodeOption.passcode)
+                let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcodeOption.passcode)
                 try session.trying(wanted, of: keychain) { secret in
                     try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock())
                 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
@@ -76,17 +77,16 @@ struct KeychainSetPasscodeCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
-        let words = passcodeWords(local.name)
         let device = LocalDevice(session.world)
         try countedBy?.require(heldBy: device.provider.status().holding.holder, device)
-        let wanted = WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode)
+        let wanted = WantedSecret(.passcode(keychain: local.name), .newPasscode, from: newPasscode)
         if newPasscode != nil { try session.secrets.require(wanted) }
         // Check it before asking for the new one, so that a typing error is noticed right away.
         let current = try unlock(keychain, local.name, in: session)
         if noPasscode, case let asking = try keychain.constrainedProtections().values.reduce(0, +), asking > 0 {
             throw KeychainStoreError.itemsAskForPasscode(asking)
         }
-        try requireNewPasscode(words, in: session)
+        try requireNewPasscode(of: local.name, in: session)
         try StateKeeper.confirmRemoval(of: keychain, isGiven: yes, in: session)
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
@@ -136,9 +136,9 @@ struct KeychainSetPasscodeCommand: Verb {
     /// Checks that there is a new passcode to read, before anything is said to be removed with the old one.
     ///
     /// - Throws: `SecretProblem` (`noSource`) if none was given and nobody can be asked.
-    private func requireNewPasscode(_ words: String, in session: Session) throws(SecretProblem) {
+    private func requireNewPasscode(of name: String, in session: Session) throws(SecretProblem) {
         guard !noPasscode, newPasscode == nil, !session.world.terminal.isAttended else { return }
-        throw .noSource(what: "new " + words, .newPasscode)
+        throw .noSource(.passcode(keychain: name), .newPasscode)
     }
 
     /// Unlocks a keychain for this command only, and returns its passcode; nil if it has none.
@@ -148,7 +148,7 @@ struct KeychainSetPasscodeCommand: Verb {
             try unlocked.unlock(keychain, passcode: nil, now: session.now, keepsSession: false)
             return nil
         }
-        let wanted = WantedSecret(what: passcodeWords(name), flag: .passcode, source: passcode)
+        let wanted = WantedSecret(.passcode(keychain: name), .passcode, from: passcode)
         return try session.trying(wanted, of: keychain) { secret in
             try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
             return secret.copy()

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
@@ -65,7 +66,7 @@ struct KeychainTokenAddCommand: Verb {
                 hint: "take out the others, and try again")
         }
         let unlocked = session.world.unlocked
-        let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: options.passcode)
+        let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: options.passcode)
         let passcode = try session.trying(wanted, of: keychain) { secret in
             try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
             return secret.copy()

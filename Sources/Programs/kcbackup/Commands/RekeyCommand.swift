@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
@@ -66,7 +67,7 @@ struct RekeyCommand: Verb {
         }
         if let source = opening.passphrase {
             try session.secrets.require(
-                WantedSecret(what: "passphrase of the archive", flag: .passphrase, source: source))
+                WantedSecret(.passphraseOfNewArchive, .passphrase, from: source))
         }
         let (maker, names) = try newKeys(in: session)
         let rekeying = Rekeying(ArchiveOpener(opening, in: session), maker, names, device, in: session)

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupCatalogue
 internal import KCBackupJobs
 internal import KCBackupTasks

@@ -32,7 +32,7 @@ func explainCommandLine(_ problem: CommandLineProblem, _ command: String) -> Exp
     case .noValue(let option, let value):
         return Explanation(.usage, "missing value for '\(option) <\(value)>'", hint: help)
     case .notASource(.escrow): return UsageProblem.malformed(.escrow, form: EscrowSource.forms).explanation
-    case .notASource(let option): return explainSecret(.notASource(option))
+    case .notASource(let option): return explainNotASource(option)
     case .wrongValue(let option, let form):
         return Explanation(.usage, "the value of '\(option)' is not \(form)", hint: help)
     case .missing(let argument): return Explanation(.usage, "missing expected argument '\(argument)'", hint: help)

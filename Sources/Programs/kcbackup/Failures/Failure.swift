@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
@@ -69,7 +70,7 @@ enum Failure: Error, Hashable, Sendable {
     /// It could be mended by a passcode, which would be refused: several keychains have one each.
     indirect case passcodeOfOne(Failure, UsageProblem.PasscodeUse)
     /// A secret is wrong; the doubts may say why.
-    indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
+    indirect case wrongSecret(Failure, kind: SecretQuestion.Kind, [SecretDoubt])
     /// A temporary file cannot be written to the temporary folder.
     indirect case temporaryFolder(Failure, path: String)
     /// The disk is full, and removed archives in the trash still take up space.

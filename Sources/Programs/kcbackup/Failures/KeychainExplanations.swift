@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity

@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupCatalogue
 internal import KCBackupJobs
 internal import KCBackupTasks

@@ -318,7 +318,7 @@ struct Examination {
             }
         }
         if let source = request.keys?.passphrase {
-            check { session in try session.checkSource(source, .passphrase) }
+            check { session in try session.checkSource(source) }
         }
         check { session in
             try state.job.checkServices(in: session.surroundings)

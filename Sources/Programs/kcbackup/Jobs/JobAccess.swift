@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupJobs
 internal import KCBackupTasks
 internal import KCByteStreams
@@ -148,9 +149,9 @@ extension JobStarter {
 
 extension Session {
     /// Checks that the secret of a job can be read from where it comes from.
-    func checkSource(_ source: SecretSource, _ option: OptionName) throws {
+    func checkSource(_ source: SecretSource) throws {
         // Credentials are available only in the unit that runs the job.
         if case .credential = source, world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
-        _ = try secrets.new(WantedSecret(what: "passphrase of the archive", flag: option, source: source))
+        _ = try secrets.new(WantedSecret(.passphraseOfNewArchive, .passphrase, from: source))
     }
 }

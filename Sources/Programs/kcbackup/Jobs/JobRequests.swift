@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
@@ -42,18 +43,18 @@ extension BackupRequest {
     func requireSources(in session: Session) throws {
         let secrets = session.secrets
         if case .file = access.key.passcode {
-            _ = try secrets.existing(WantedSecret(what: "passcode", flag: .passcode, source: access.key.passcode))
+            _ = try secrets.existing(WantedSecret(.passcode(keychain: nil), .passcode, from: access.key.passcode))
         }
         if let source = access.key.escrow, case .file = source {
-            _ = try secrets.keyFile(WantedSecret(what: "escrow key", flag: .escrow, source: source))
+            _ = try secrets.keyFile(WantedSecret(.escrowKey, .escrow, from: source))
         }
         if let source = keys?.passphrase, case .file = source {
             // Each run sets it.
-            _ = try secrets.new(WantedSecret(what: "passphrase of the archive", flag: .passphrase, source: source))
+            _ = try secrets.new(WantedSecret(.passphraseOfNewArchive, .passphrase, from: source))
         }
         if case .file = access.file.password {
             _ = try secrets.existing(
-                WantedSecret(what: "password", flag: .password, source: access.file.password, mayBeEmpty: true))
+                WantedSecret(.foreign(nil), .password, from: access.file.password))
         }
     }
 

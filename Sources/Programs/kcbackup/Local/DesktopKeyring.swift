@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupTasks
 internal import KCByteStreams
@@ -63,14 +64,14 @@ extension DesktopKeyring {
             let wanted = wanted(label, passcode)
             // Typed for each collection, otherwise the same for all.
             guard passcode == .terminal else { return try session.desktopPassword.chosen(wanted, in: session) }
-            guard let password = try session.secrets.new(wanted) else { throw SecretProblem.empty(what: wanted.what) }
+            guard let password = try session.secrets.new(wanted) else { throw SecretProblem.empty(wanted.question) }
             return password
         }
     }
 
     /// The password of a collection.
     private func wanted(_ label: String, _ source: SecretSource?) -> WantedSecret {
-        WantedSecret(what: "password of collection \(quoted(label))", flag: .passcode, source: source)
+        WantedSecret(.collection(label), .passcode, from: source)
     }
 
     /// Reads all selected items.

@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
@@ -12,8 +13,8 @@ internal import KCReportText
 struct ForeignReader {
     let path: String
     let access: FileAccess
-    /// The option that says where the password comes from.
-    let passwordName: OptionName
+    /// Where the source of the password is given.
+    let passwordField: SecretField
     let session: Session
     /// True if options that it does not need are no mistake, since another file may need them.
     var isOneOfTwo = false
@@ -37,10 +38,10 @@ struct ForeignReader {
         }
     }
 
-    init(_ path: String, _ access: FileAccess, _ passwordName: OptionName = .password, in session: Session) {
+    init(_ path: String, _ access: FileAccess, _ passwordField: SecretField = .password, in session: Session) {
         self.path = path
         self.access = access
-        self.passwordName = passwordName
+        self.passwordField = passwordField
         self.session = session
         session.subjects.path = path
     }
@@ -77,7 +78,7 @@ struct ForeignReader {
         let contents = try format.read(input, secrets)
         // Whoever names what opens a file means one that is closed.
         var unneeded: [OptionName] = []
-        if access.password != nil, !secrets.wasAsked { unneeded.append(passwordName) }
+        if access.password != nil, !secrets.wasAsked { unneeded.append(passwordField.option) }
         if access.keyFile != nil, !secrets.wasAskedForKeyFile { unneeded.append(.keyFile) }
         if !isOneOfTwo, let option = unneeded.first { throw UsageProblem.opensNothing(option, path: path) }
         if contents.exposesSecrets, input.file?.isReadableByOthers == true {
@@ -190,8 +191,7 @@ struct ForeignReader {
 
         func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
             wasAsked = true
-            let wanted = WantedSecret(
-                what: what, flag: reader.passwordName, source: reader.access.password, mayBeEmpty: true)
+            let wanted = WantedSecret(.foreign(what), reader.passwordField, from: reader.access.password)
             try reader.session.trying(wanted) { try use($0) }
         }
 

@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
@@ -56,7 +57,7 @@ struct KeychainMove {
         if asking.count > 1 {
             if let passcode, passcode != .terminal { throw UsageProblem.passcodeOfOne(of: asking, for: .move) }
             if passcode == nil, !session.world.terminal.isAttended {
-                let missing = Failure.secret(.noSource(what: passcodeWords(asking[0]), .passcode))
+                let missing = Failure.secret(.noSource(.passcode(keychain: asking[0]), .passcode))
                 throw Failure.passcodeOfOne(missing, .move)
             }
         }
@@ -85,7 +86,7 @@ struct KeychainMove {
         let passcodes = try keychains.map { local, keychain -> KeptPasscode in
             session.subjects.keychain = local.name
             guard keychain.hasPasscode else { return KeptPasscode(nil) }
-            let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+            let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
             return try session.trying(wanted, of: keychain) { secret in
                 try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
                 return KeptPasscode(secret.copy())

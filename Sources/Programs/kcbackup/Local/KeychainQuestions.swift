@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCBackupTasks
@@ -61,8 +62,7 @@ extension PasscodeOption {
 
     private func newPasscode(of local: LocalKeychain, in session: Session) throws -> SecretBytes? {
         try session.newPasscode(
-            WantedSecret(
-                what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: passcode),
+            WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode),
             judge: { _ = try session.judge($0, of: local.name) })
     }
 }

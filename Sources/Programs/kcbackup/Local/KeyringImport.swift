@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCBackupTasks

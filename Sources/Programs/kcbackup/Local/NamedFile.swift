@@ -24,9 +24,9 @@ struct NamedFile: NamedStore {
         session.subjects.keychain = FileOfItems.name(path)
         let (folder, name) = Path.split(session.world.resolve(path))
         let identity = "\(Path.real(folder) ?? folder)/\(name)"
-        let (access, passwordName) = options.ofFile
+        let (access, passwordField) = options.ofFile
         try access.check(with: path)
-        var reader = ForeignReader(path, access, passwordName, in: session)
+        var reader = ForeignReader(path, access, passwordField, in: session)
         reader.isOneOfTwo = options.isOneOfTwo
         if access.firstGiven == nil, try reader.isFileOfItems() {
             let lines = try FileOfItems.open(path, in: session)

@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupTasks
@@ -65,7 +66,7 @@ extension LocalKeychain: NamedStore {
 
     /// Checks the passcode of a job, without counting a wrong one as an attempt.
     private func requireRight(_ source: SecretSource, of keychain: Keychain, in session: Session) throws {
-        let wanted = WantedSecret(what: passcodeWords(name), flag: .passcode, source: source)
+        let wanted = WantedSecret(.passcode(keychain: name), .passcode, from: source)
         try session.trying(wanted, of: keychain) { secret in
             if try keychain.isRight(passcode: secret, now: session.world.clock()) == false {
                 throw KeychainStoreError.wrongPasscode

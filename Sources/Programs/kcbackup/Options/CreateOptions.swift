@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 
 /// The options for what to back up and how, shared by `create` and jobs.

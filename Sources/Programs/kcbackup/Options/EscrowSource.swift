@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainStore
@@ -32,7 +33,6 @@ extension Session {
     ///
     /// - Throws: `KeychainStoreError`, and the errors of `SecretInput`.
     func open(_ keychain: Keychain, withEscrowKey source: SecretSource) throws -> EscrowedKeychain {
-        let wanted = WantedSecret(what: "escrow key of the keychain", flag: .escrow, source: source)
-        return try EscrowedKeychain(keychain, keyFile: secrets.keyFile(wanted))
+        try EscrowedKeychain(keychain, keyFile: secrets.keyFile(WantedSecret(.escrowKey, .escrow, from: source)))
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
@@ -130,8 +131,7 @@ struct PasscodeOption: ParsableArguments {
             if try opensWithToken(keychain, for: needed, in: session) { return }
         }
         let isUnlocked = keychain.isUnlocked
-        let wanted = WantedSecret(
-            what: passcodeWords(session.subjects.keychain), flag: .passcode, source: passcode)
+        let wanted = WantedSecret(.passcode(keychain: session.subjects.keychain), .passcode, from: passcode)
         if isUnlocked, wanted.isTyped { session.note("the passcode is needed for items that ask for it each time") }
         do {
             try session.trying(wanted, of: keychain) { secret in

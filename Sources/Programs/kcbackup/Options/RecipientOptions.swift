@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupTasks
 
 /// The options for public keys to encrypt to.

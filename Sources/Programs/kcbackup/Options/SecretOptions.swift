@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
@@ -125,6 +126,6 @@ struct SecretOptions: ParsableArguments {
     /// - Throws: the errors of `SecretInput`.
     static func read(from source: SecretSource, in session: Session) throws -> SecretBytes? {
         try session.secrets.new(
-            WantedSecret(what: "secret of the item", flag: .secret, source: source, isContent: true))
+            WantedSecret(.itemSecret, .secret, from: source))
     }
 }

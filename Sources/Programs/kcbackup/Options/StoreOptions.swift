@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCAsking
 internal import KCBackupEngine
 internal import KCBackupTasks
 internal import KCItemSources
@@ -99,7 +100,7 @@ struct StoreOptions {
     }
 
     /// How a file is opened, and the option that says where its password comes from.
-    var ofFile: (access: FileAccess, passwordName: OptionName) {
+    var ofFile: (access: FileAccess, passwordField: SecretField) {
         if let file { return (file, .password) }
         return (FileAccess(password: passcodeOption.passcode, keyFile: keyFile), .passcode)
     }

@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
@@ -44,8 +45,7 @@ extension Session {
     private func identityFile(
         at path: String, passphrase: SecretSource?, plugins: (any PluginHost)?
     ) throws -> IdentityFile {
-        let wanted = WantedSecret(
-            what: "passphrase of the identity file \(quoted(path))", flag: .identityPassphrase, source: passphrase)
+        let wanted = WantedSecret(.passphraseOfIdentities(file: path), .identityPassphrase, from: passphrase)
         return try readKeyFile(path, isSecret: true, wanted) { text in
             if SheetForm.isSheet(text) { throw KitProblem.sheetAsIdentity(path: path) }
             return try IdentityFile.parse(text, plugins: plugins)
@@ -56,8 +56,7 @@ extension Session {
     ///
     /// - Throws: as `identities(in:passphrase:)`.
     func recipients(in path: String, passphrase: SecretSource?) throws -> [GivenRecipient] {
-        let wanted = WantedSecret(
-            what: "passphrase of the recipients file \(quoted(path))", flag: .recipientsPassphrase, source: passphrase)
+        let wanted = WantedSecret(.passphraseOfRecipients(file: path), .recipientsPassphrase, from: passphrase)
         return try readKeyFile(path, isSecret: false, wanted) { text in
             try RecipientFile.parse(
                 text.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) },
@@ -77,7 +76,7 @@ extension Session {
             keys = try trying(wanted) { secret in try parse(file.open(with: [ScryptIdentity(passphrase: secret)])) }
         } else {
             if wanted.source != nil {
-                note("\(quoted(path)) is not encrypted, so '\(wanted.flag.spelling)' is not read")
+                note("\(quoted(path)) is not encrypted, so '\(wanted.field.option.spelling)' is not read")
             }
             keys = try parse(text)
         }

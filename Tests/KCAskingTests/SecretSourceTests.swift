@@ -1,6 +1,6 @@
 import Testing
 
-@testable import KCBackupTasks
+@testable import KCAsking
 
 @Suite("Where secrets come from, as text")
 struct SecretSourceTests {

@@ -1,12 +1,11 @@
-internal import KCByteStreams
+package import KCByteStreams
 internal import KCCryptography
-internal import KCReportText
 
 /// A secret that was set earlier, as it was read now: other programs, and the same line without its file, may have had it
 /// with what Windows adds to lines and files, or without.
 ///
 /// Only `tried` shows the bytes of what is tried, so that nothing is tried in one reading alone.
-final class SecretReadings {
+package final class SecretReadings {
     /// What the secret may be.
     private enum Reading: CaseIterable {
         /// Without carriage returns before the end of the line, and without a byte order mark.
@@ -17,25 +16,25 @@ final class SecretReadings {
     }
 
     private let given: SecretBytes
-    private let wanted: WantedSecret
+    private let question: SecretQuestion
     private var right = Reading.plain
 
     /// Checks what was read.
-    init(_ given: consuming SecretBytes, _ wanted: WantedSecret) throws(SecretProblem) {
-        if given.isEmpty, !wanted.mayBeEmpty { throw .empty(what: wanted.what) }
-        if given.holdsNUL { throw .holdsNUL(what: wanted.what) }
+    package init(_ given: consuming SecretBytes, _ wanted: WantedSecret) throws(SecretProblem) {
+        question = wanted.question
+        if given.isEmpty, !question.mayBeEmpty { throw .empty(question) }
+        if given.holdsNUL { throw .holdsNUL(question) }
         self.given = given
-        self.wanted = wanted
     }
 
     /// The plain text, for a place where it is set.
     func chosen() throws(SecretProblem) -> SecretBytes {
-        guard let plain = bytes(.plain) else { throw .empty(what: wanted.what) }
+        guard let plain = bytes(.plain) else { throw .empty(question) }
         return plain
     }
 
     /// Why it may be wrong in every reading; nil if there is no reason to see.
-    var doubt: SecretDoubt? { SecretDoubt(given) }
+    package var doubt: SecretDoubt? { SecretDoubt(given) }
 
     /// Calls `use` with one reading after the other until one is not wrong; the one that was right is the first next time.
     ///
@@ -44,7 +43,7 @@ final class SecretReadings {
     ///   - isWrong: tells whether an error of `use` means a wrong secret.
     ///   - onOther: called if the right reading has marks that the user did not choose.
     /// - Throws: what `use` throws; if all readings are wrong, what it threw first.
-    func tried<Result: ~Copyable>(
+    package func tried<Result: ~Copyable>(
         isSpared: Bool, isWrong: (any Error) -> Bool, onOther: () -> Void,
         _ use: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
@@ -62,7 +61,7 @@ final class SecretReadings {
                 first = first ?? error
             }
         }
-        throw first ?? SecretProblem.empty(what: wanted.what)
+        throw first ?? SecretProblem.empty(question)
     }
 
     /// The bytes of a reading; nil if an earlier one has the same, or if nothing is left.
@@ -73,7 +72,7 @@ final class SecretReadings {
             if plain.count == given.count { return nil }
             return given.copy()
         }
-        if plain.isEmpty, reading != .plain || !wanted.mayBeEmpty { return nil }
+        if plain.isEmpty, reading != .plain || !question.mayBeEmpty { return nil }
         if reading == .plain { return plain }
         var bytes = SecretBytes(capacity: plain.count + 4)
         if reading != .withReturn { bytes.append(SecretBytes.byteOrderMark.span) }
@@ -123,11 +122,21 @@ extension SecretInput {
                 isText = false
             }
         }
-        if !isText { warn("the \(wanted.what) is not UTF-8 text, and may be impossible to type") }
-        if isInvisible { warn("the \(wanted.what) has invisible characters, and may be impossible to type") }
-        if hasBlank { warn("the \(wanted.what) begins or ends with a blank, which is part of it") }
-        if SecretDoubt(secret) == .decomposed {
-            warn("the \(wanted.what) spells accented letters as letter and mark (NFD), as few keyboards do")
-        }
+        if !isText { warn(wanted.question, .notText) }
+        if isInvisible { warn(wanted.question, .invisible) }
+        if hasBlank { warn(wanted.question, .blank) }
+        if SecretDoubt(secret) == .decomposed { warn(wanted.question, .decomposed) }
     }
+}
+
+/// What makes a new secret hard to type.
+package enum SecretOddity: Hashable, Sendable {
+    /// It is not UTF-8.
+    case notText
+    /// It has invisible characters.
+    case invisible
+    /// It begins or ends with a blank.
+    case blank
+    /// It spells accented letters as letter and mark (NFD).
+    case decomposed
 }

@@ -1,54 +1,33 @@
-internal import KCBackupTasks
-internal import KCByteStreams
+package import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
-internal import KCReportText
 
-/// The purpose of a secret.
-struct WantedSecret {
-    /// Its name in a sentence, such as "passcode of keychain 'login'".
-    var what: String
-    /// Text to show before the secret is asked for again; may be empty.
-    var remark = ""
-    /// A note in parentheses for the prompt of a new secret; may be empty.
-    var note = ""
-    /// The option that names its source.
-    var flag: OptionName
-    /// Its source; nil to prompt the user, if there is a terminal.
-    var source: SecretSource?
-    /// True for the secret of an item, which may be empty, may contain any byte, and must be read completely.
-    var isContent = false
-
-    /// True for a password that its program allows to be empty.
-    var mayBeEmpty = false
-
-    /// True for a key file, of which every line counts.
-    var isKeyFile = false
-
-    /// The first word of its name: "passcode" or "passphrase".
-    var kind: String { String(what.prefix { $0 != " " }) }
-
-    /// True if the user types the secret.
-    var isTyped: Bool { source == nil || source == .terminal }
+/// Reads passphrases, passcodes and secrets of items, from the sources that a request names.
+package struct SecretInput {
+    private let asking: any Asking
+    private let places: SecretPlaces
+    /// Warns of a new secret that will be hard to type.
+    let warn: (SecretQuestion, SecretOddity) -> Void
 
     /// The maximum size of a passphrase or passcode in bytes: far more than anyone types.
-    static let limit = PrivateFile.sizeLimit
-}
+    package static let limit = PrivateFile.sizeLimit
 
-/// Reads passphrases, passcodes and secrets of items, from the sources named on the command line.
-struct SecretInput {
-    let world: World
-    /// Warns of a new secret that will be hard to type.
-    let warn: (String) -> Void
+    package init(
+        asking: any Asking, places: SecretPlaces, warn: @escaping (SecretQuestion, SecretOddity) -> Void
+    ) {
+        self.asking = asking
+        self.places = places
+        self.warn = warn
+    }
 
     /// Checks that a secret that is read later can be, as far as that can be known without reading it: before another is
     /// asked for in vain.
     ///
     /// - Throws: as `existing`.
-    func require(_ wanted: WantedSecret) throws {
+    package func require(_ wanted: WantedSecret) throws {
         if try asksPerson(wanted) { return }
         switch wanted.source {
-        case .file(let path): if try !Path.exists(world.resolve(path)) { throw noFile(path, wanted) }
+        case .file(let path): if try !Path.exists(places.resolve(path)) { throw noFile(path, wanted) }
         case .descriptor(let number):
             if !Descriptor(number: number).isInherited { throw SecretProblem.descriptorClosed(number) }
         case .credential(let name):
@@ -61,24 +40,21 @@ struct SecretInput {
     /// Reads a secret that was set earlier.
     ///
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
-    func existing(_ wanted: WantedSecret) throws -> SecretReadings {
+    package func existing(_ wanted: WantedSecret, after wrong: WrongAnswer? = nil) throws -> SecretReadings {
         guard try asksPerson(wanted) else { return try SecretReadings(sourced(wanted), wanted) }
-        return try SecretReadings(
-            world.terminal.readSecret("\(wanted.remark)Enter the \(wanted.what): "), wanted)
+        return try SecretReadings(asking.secret(wanted.question, after: wrong), wanted)
     }
 
     /// Reads a key file, byte for byte.
     ///
     /// - Throws: as `existing`.
-    func keyFile(_ wanted: WantedSecret) throws -> SecretBytes {
-        var wanted = wanted
-        wanted.isKeyFile = true
-        if try asksPerson(wanted) { throw SecretProblem.notASource(wanted.flag) }
+    package func keyFile(_ wanted: WantedSecret) throws -> SecretBytes {
+        if try asksPerson(wanted) { throw SecretProblem.notTyped(wanted.field) }
         return try sourced(wanted)
     }
 
     /// Returns what a secret that was read becomes where it is set: text that can be typed, as far as possible.
-    func chosen(_ readings: SecretReadings, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
+    package func chosen(_ readings: SecretReadings, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
         let secret = try readings.chosen()
         warnOfOddities(secret, wanted)
         return secret
@@ -91,24 +67,25 @@ struct SecretInput {
     ///
     /// - Parameter judge: called with each secret before it is typed again, unless it is the one that was judged last.
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`, what `judge` throws.
-    func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) throws -> Void = { _ in }) throws -> SecretBytes? {
+    package func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) throws -> Void = { _ in }) throws
+        -> SecretBytes?
+    {
         guard try asksPerson(wanted) else {
-            if wanted.isContent { return try sourced(wanted) }
+            if wanted.question.isContent { return try sourced(wanted) }
             let secret = try chosen(existing(wanted), wanted)
             try judge(secret)
             return secret
         }
-        return try world.terminal.quietly { try typedTwice(wanted, judge: judge) }
+        return try asking.quietly { try typedTwice(wanted, judge: judge) }
     }
 
     private func typedTwice(
         _ wanted: WantedSecret, judge: (borrowing SecretBytes) throws -> Void
     ) throws -> SecretBytes? {
-        let prompt = "Enter the new \(wanted.what)\(wanted.note.isEmpty ? "" : " (\(wanted.note))"): "
         var judged = SecretBytes(capacity: 0)
-        for remark in ["", "They differ; try again.\n", "They differ again; one more try.\n"] {
-            var secret = try world.terminal.readSecret(remark + prompt)
-            if !wanted.isContent {
+        for differed in 0..<3 {
+            var secret = try asking.newSecret(wanted.question, differed: differed)
+            if !wanted.question.isContent {
                 secret.removeLineMarks()
                 if secret.isEmpty { return nil }
                 if !constantTimeEqual(secret, judged) {
@@ -116,22 +93,22 @@ struct SecretInput {
                     try judge(secret)
                 }
             }
-            var again = try world.terminal.readSecretAgain("Enter it again: ")
-            if !wanted.isContent { again.removeLineMarks() }
+            var again = try asking.newSecretAgain()
+            if !wanted.question.isContent { again.removeLineMarks() }
             if constantTimeEqual(secret, again) {
-                if !wanted.isContent, secret.holdsNUL { throw SecretProblem.holdsNUL(what: wanted.what) }
+                if !wanted.question.isContent, secret.holdsNUL { throw SecretProblem.holdsNUL(wanted.question) }
                 return secret
             }
             judged = secret
         }
-        throw SecretProblem.differ(what: wanted.what)
+        throw SecretProblem.differ(wanted.question)
     }
 
     private func asksPerson(_ wanted: WantedSecret) throws(SecretProblem) -> Bool {
         switch wanted.source {
         case .terminal: return true
         case nil:
-            guard world.terminal.isAttended else { throw .noSource(what: wanted.what, wanted.flag) }
+            guard asking.isAttended else { throw .noSource(wanted.question, wanted.field) }
             return true
         case .file, .descriptor, .command, .credential: return false
         }
@@ -146,13 +123,13 @@ struct SecretInput {
             // systemd protects the folder, and grants access to the file with an access control list, which makes the
             // file look readable by its group.
             return try firstLine(PrivateFile.readPublic(pathOfCredential(name)), wanted)
-        case .terminal, nil: throw SecretProblem.notASource(wanted.flag)
+        case .terminal, nil: throw SecretProblem.notTyped(wanted.field)
         }
     }
 
     private func read(_ path: String, _ wanted: WantedSecret) throws -> SecretBytes {
         do throws(FileFailure) {
-            return try PrivateFile.read(world.resolve(path))
+            return try PrivateFile.read(places.resolve(path))
         } catch {
             guard error.problem == .notFound else { throw error }
             throw noFile(path, wanted)
@@ -160,11 +137,11 @@ struct SecretInput {
     }
 
     private func noFile(_ path: String, _ wanted: WantedSecret) -> SecretProblem {
-        .noFile(what: wanted.what, path: path, isKeyFile: wanted.isKeyFile)
+        .noFile(wanted.question, path: path)
     }
 
     private func pathOfCredential(_ name: String) throws(SecretProblem) -> String {
-        guard let folder = world.environment["CREDENTIALS_DIRECTORY"], folder.exact.hasPrefix("/") else {
+        guard let folder = places.environment["CREDENTIALS_DIRECTORY"], folder.exact.hasPrefix("/") else {
             throw .noCredentialsFolder
         }
         return folder + "/" + name
@@ -173,12 +150,12 @@ struct SecretInput {
     private func output(of command: String, _ wanted: WantedSecret) throws -> SecretBytes {
         do throws(ShellCommand.Failure) {
             return try ShellCommand.output(
-                of: ShellScript(ofUser: command), environment: world.environment, limit: WantedSecret.limit)
+                of: ShellScript(ofUser: command), environment: places.environment, limit: Self.limit)
         } catch {
             switch error {
             case .notStarted(let code): throw SecretProblem.commandNotStarted(code)
             case .failed(let status): throw SecretProblem.commandFailed(status: status)
-            case .tooLong(let limit): throw SecretProblem.tooLong(what: wanted.what, limit: limit)
+            case .tooLong(let limit): throw SecretProblem.tooLong(wanted.question, limit: limit)
             case .stream(let failure): throw failure
             }
         }
@@ -190,27 +167,40 @@ struct SecretInput {
     private func bytes(from descriptor: Descriptor, _ wanted: WantedSecret) throws -> SecretBytes {
         guard descriptor.isInherited else { throw SecretProblem.descriptorClosed(descriptor.number) }
         var bytes = SecretBytes(capacity: 256)
-        while bytes.count <= WantedSecret.limit {
+        while bytes.count <= Self.limit {
             let before = bytes.count
             try descriptor.read(upTo: 1, into: &bytes)
             if bytes.count == before { return bytes }
             let isEnd = bytes.withBytes { $0[before] } == UInt8(ascii: "\n")
-            if isEnd, !wanted.isContent, !wanted.isKeyFile { return bytes }
+            if isEnd, !wanted.question.isContent, wanted.question != .escrowKey { return bytes }
         }
-        throw SecretProblem.tooLong(what: wanted.what, limit: WantedSecret.limit)
+        throw SecretProblem.tooLong(wanted.question, limit: Self.limit)
     }
 
     private func firstLine(_ text: consuming SecretBytes, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
         var line = text
-        if wanted.isKeyFile { return line }
+        if wanted.question == .escrowKey { return line }
         let end = line.withBytes { bytes in bytes.indices.first { bytes[$0] == UInt8(ascii: "\n") } }
         if let end {
-            if wanted.isContent, end + 1 < line.count { throw .severalLines(what: wanted.what) }
+            if wanted.question.isContent, end + 1 < line.count { throw .severalLines(wanted.question) }
             line.removeLast(line.count - end)
-        } else if wanted.isContent, line.isEmpty {
+        } else if wanted.question.isContent, line.isEmpty {
             // A pipe whose writer failed must not look like an empty secret, which is a line feed.
-            throw .noLine(what: wanted.what)
+            throw .noLine(wanted.question)
         }
         return line
+    }
+}
+
+/// Where sources of secrets are found.
+package struct SecretPlaces {
+    /// The environment, which names the folder of credentials; secrets are never in it.
+    package let environment: [String: String]
+    /// Resolves a path that the user gave.
+    package let resolve: (String) -> String
+
+    package init(environment: [String: String], resolve: @escaping (String) -> String) {
+        self.environment = environment
+        self.resolve = resolve
     }
 }

@@ -1,28 +1,41 @@
 import Foundation
-import KCBackupTasks
 import KCByteStreams
 import KCConsole
 import KCTestSupport
 import Testing
 
-@testable import kcbackup
+@testable import KCAsking
 
 @Suite("Where secrets come from")
 struct SecretInputTests {
-    private let home: TestHome
-    private static let what = "passphrase"
+    private let folder: TemporaryFolder
+    private static let question = SecretQuestion.passphraseOfNewArchive
 
     init() throws {
-        home = try TestHome()
+        folder = try TemporaryFolder()
+    }
+
+    private func input(
+        _ asking: ScriptedAsking = ScriptedAsking(), environment: [String: String] = [:],
+        warn: @escaping (SecretOddity) -> Void = { _ in }
+    ) -> SecretInput {
+        let places = SecretPlaces(
+            environment: environment.merging(["PATH": "/usr/bin:/bin"]) { given, _ in given },
+            resolve: { [folder] in folder.path($0) })
+        return SecretInput(asking: asking, places: places, warn: { warn($1) })
+    }
+
+    private func write(_ name: String, _ text: String, mode: Int = 0o600) throws {
+        try folder.write(name, Array(text.utf8), mode: mode)
     }
 
     private func read(
         _ source: String?, isContent: Bool = false, environment: [String: String] = [:],
-        terminal: ScriptedTerminal = ScriptedTerminal()
+        _ asking: ScriptedAsking = ScriptedAsking()
     ) throws -> [UInt8] {
-        let input = SecretInput(world: home.world(terminal, environment: environment), warn: { _ in })
+        let input = input(asking, environment: environment)
         let wanted = WantedSecret(
-            what: Self.what, flag: .passphrase, source: source.flatMap { SecretSource($0) }, isContent: isContent)
+            isContent ? .itemSecret : Self.question, .passphrase, from: source.flatMap { SecretSource($0) })
         if isContent {
             switch try input.new(wanted) {
             case .some(let secret): return secret.bytesForTest()
@@ -39,7 +52,7 @@ struct SecretInputTests {
     /// What is tried of a secret, one after the other.
     private func readings(_ text: String, isSpared: Bool = false, mayBeEmpty: Bool = false) throws -> [String] {
         struct Wrong: Error {}
-        let wanted = WantedSecret(what: Self.what, flag: .passphrase, mayBeEmpty: mayBeEmpty)
+        let wanted = WantedSecret(mayBeEmpty ? .foreign(nil) : Self.question, .passphrase, from: nil)
         let secret = try SecretReadings(SecretBytes(copying: Array(text.utf8)), wanted)
         var tried: [String] = []
         #expect(throws: Wrong.self) {
@@ -69,85 +82,63 @@ struct SecretInputTests {
         "A new secret that will be hard to type is warned of, and set as it is, without the marks of Windows",
         arguments: [
             ("one\r\n", "one", nil), ("\u{feff}one\n", "one", nil), ("\u{feff}one\r\n", "one", nil),
-            ("caf\u{e9} x\n", "caf\u{e9} x", nil), ("one \n", "one ", "begins or ends with a blank"),
-            ("\tone\n", "\tone", "begins or ends with a blank"),
-            ("\u{a0}one\n", "\u{a0}one", "begins or ends with a blank"),
-            ("o\u{200b}ne\n", "o\u{200b}ne", "invisible characters"),
-            ("o\u{7}ne\n", "o\u{7}ne", "invisible characters"),
-            ("one\u{ad}\n", "one\u{ad}", "invisible characters"), ("cafe\u{301}\n", "cafe\u{301}", "(NFD)"),
-        ] as [(String, String, String?)])
-    func newSecretsAreJudged(text: String, expected: String, warning: String?) throws {
-        try home.write("secret", text)
-        let warnings = CollectedOutput()
-        let input = SecretInput(world: home.world(), warn: { try? warnings.write($0.utf8.span) })
-        let wanted = WantedSecret(what: Self.what, flag: .passphrase, source: .file("secret"))
-        switch try input.new(wanted) {
+            ("caf\u{e9} x\n", "caf\u{e9} x", nil), ("one \n", "one ", .blank),
+            ("\tone\n", "\tone", .blank),
+            ("\u{a0}one\n", "\u{a0}one", .blank),
+            ("o\u{200b}ne\n", "o\u{200b}ne", .invisible),
+            ("o\u{7}ne\n", "o\u{7}ne", .invisible),
+            ("one\u{ad}\n", "one\u{ad}", .invisible), ("cafe\u{301}\n", "cafe\u{301}", .decomposed),
+        ] as [(String, String, SecretOddity?)])
+    func newSecretsAreJudged(text: String, expected: String, warning: SecretOddity?) throws {
+        try write("secret", text)
+        var warnings: [SecretOddity] = []
+        let wanted = WantedSecret(Self.question, .passphrase, from: .file("secret"))
+        switch try input(warn: { warnings.append($0) }).new(wanted) {
         case .some(let secret): #expect(secret.bytesForTest() == Array(expected.utf8))
         case .none: Issue.record("no secret")
         }
-        #expect(
-            warnings.text.isEmpty == (warning == nil) && (warning.map { warnings.text.contains($0) } ?? true),
-            "\(warnings.text)")
-    }
-
-    @Test("A new secret that is no text is warned of")
-    func noText() throws {
-        try home.write("secret", [0x61, 0xe9, 0x0a])
-        let outcome = home.run("keychain create work --passcode file:secret")
-        #expect(outcome.status == .ok)
-        #expect(outcome.messages.contains("warning: the passcode of keychain 'work' is not UTF-8 text"))
+        #expect(warning.map { warnings.contains($0) } ?? warnings.isEmpty, "\(warnings)")
     }
 
     @Test(
         "The first line of a file is the secret, without the end of the line and otherwise unchanged",
         arguments: [("one\ntwo\n", "one"), ("one", "one"), (" one \r\n", " one "), ("ö\n\n", "ö")])
     func firstLineCounts(text: String, expected: String) throws {
-        try home.write("secret", text)
+        try write("secret", text)
         #expect(try read("file:secret") == Array(expected.utf8))
     }
 
     @Test("An empty passphrase and one with a zero byte are refused")
     func emptyIsRefused() throws {
         for (text, problem) in [
-            ("", SecretProblem.empty(what: Self.what)), ("\nx", .empty(what: Self.what)),
-            ("a\0b\n", .holdsNUL(what: Self.what)),
+            ("", SecretProblem.empty(Self.question)), ("\nx", .empty(Self.question)),
+            ("a\0b\n", .holdsNUL(Self.question)),
         ] {
-            try home.write("secret", text)
+            try write("secret", text)
             #expect(throws: problem) { try read("file:secret") }
         }
     }
 
     @Test("The secret of an item may be empty or contain any byte, and several lines are refused")
     func contentIsWhole() throws {
-        try home.write("secret", "a\0b\n")
+        try write("secret", "a\0b\n")
         #expect(try read("file:secret", isContent: true) == [97, 0, 98])
-        try home.write("empty", "\n")
+        try write("empty", "\n")
         #expect(try read("file:empty", isContent: true) == [])
-        try home.write("lines", "a\nb")
-        #expect(throws: SecretProblem.severalLines(what: Self.what)) { try read("file:lines", isContent: true) }
-        #expect(throws: SecretProblem.severalLines(what: Self.what)) {
+        try write("lines", "a\nb")
+        #expect(throws: SecretProblem.severalLines(.itemSecret)) { try read("file:lines", isContent: true) }
+        #expect(throws: SecretProblem.severalLines(.itemSecret)) {
             try read("cmd:printf 'a\\nb\\n'", isContent: true)
         }
     }
 
     @Test("A source of an item's secret that has nothing is refused, so that a failed pipe replaces no password")
     func nothingIsNoContent() throws {
-        try home.write("nothing", "")
+        try write("nothing", "")
         for source in ["file:nothing", "cmd:true"] {
-            #expect(throws: SecretProblem.noLine(what: Self.what)) { try read(source, isContent: true) }
+            #expect(throws: SecretProblem.noLine(.itemSecret)) { try read(source, isContent: true) }
         }
         #expect(try read("cmd:echo", isContent: true) == [])
-    }
-
-    @Test(
-        "An invalid source is refused and not repeated",
-        arguments: ["swordfish", "", "tty:", "file:", "fd:", "fd:-1", "fd:x", "cmd:", "cred:", "cred:../x", "env:X"])
-    func unknownSourcesAreRefused(text: String) throws {
-        #expect(SecretSource(text) == nil)
-        let outcome = home.run(["create", "--passphrase=\(text)", "x.kcb"])
-        #expect(outcome.status == .usage)
-        #expect(outcome.messages.hasPrefix("kcbackup: error: the value of '--passphrase' is not a source\n"))
-        #expect(!outcome.messages.contains("swordfish"))
     }
 
     @Test("Two secrets can come through one descriptor, one line each")
@@ -162,7 +153,7 @@ struct SecretInputTests {
         #expect(try read(source) == Array("one".utf8))
         #expect(try read(source) == Array("two".utf8))
         #expect(try read(source) == Array("rest".utf8))
-        #expect(throws: SecretProblem.empty(what: Self.what)) { try read(source) }
+        #expect(throws: SecretProblem.empty(Self.question)) { try read(source) }
         withExtendedLifetime(pipe) {}
     }
 
@@ -178,35 +169,37 @@ struct SecretInputTests {
         #expect(throws: SecretProblem.commandFailed(status: 3)) { try read("cmd:echo secret; exit 3") }
         #expect(throws: SecretProblem.commandFailed(status: 143)) { try read("cmd:kill -TERM $$") }
         #expect(throws: SecretProblem.commandFailed(status: 127)) { try read("cmd:no-such-program-here 2>/dev/null") }
-        #expect(throws: SecretProblem.tooLong(what: Self.what, limit: WantedSecret.limit)) {
+        #expect(throws: SecretProblem.tooLong(Self.question, limit: SecretInput.limit)) {
             try read("cmd:head -c 70000 /dev/zero")
         }
     }
 
     @Test("A systemd credential is read from its folder, whatever its mode")
     func credentialsAreRead() throws {
-        try home.write("backup", "orbit\n", mode: 0o440)
-        let folder = ["CREDENTIALS_DIRECTORY": home.folder.path("work")]
-        #expect(try read("cred:backup", environment: folder) == Array("orbit".utf8))
+        try write("backup", "orbit\n", mode: 0o440)
+        let variables = ["CREDENTIALS_DIRECTORY": folder.path("")]
+        #expect(try read("cred:backup", environment: variables) == Array("orbit".utf8))
         #expect(throws: SecretProblem.noCredentialsFolder) { try read("cred:backup") }
-        #expect(throws: FileFailure(home.path("none"), .notFound)) { try read("cred:none", environment: folder) }
+        #expect(throws: FileFailure(folder.path("") + "/none", .notFound)) {
+            try read("cred:none", environment: variables)
+        }
     }
 
-    @Test("Without a source, the user is asked; without a terminal, the run ends at once")
+    @Test("Without a source, a person is asked; with nobody to ask, the task ends at once")
     func peopleAreAsked() throws {
-        let terminal = ScriptedTerminal(answers: ["orbit"])
-        #expect(try read(nil, terminal: terminal) == Array("orbit".utf8))
-        #expect(terminal.asked == ["Enter the passphrase: "])
-        #expect(throws: SecretProblem.noSource(what: Self.what, .passphrase)) { try read(nil) }
+        let asking = ScriptedAsking(["orbit"])
+        #expect(try read(nil, asking) == Array("orbit".utf8))
+        #expect(asking.asked == [Self.question])
+        #expect(throws: SecretProblem.noSource(Self.question, .passphrase)) { try read(nil) }
         #expect(throws: TerminalFailure.unavailable) { try read("tty") }
     }
 
     @Test("A new secret that is typed once more is not judged once more")
     func judgedOnce() throws {
-        let wanted = WantedSecret(what: Self.what, flag: .passphrase)
+        let wanted = WantedSecret(Self.question, .passphrase, from: nil)
         func judged(_ answers: [String]) throws -> [[UInt8]] {
             var secrets: [[UInt8]] = []
-            let input = SecretInput(world: home.world(ScriptedTerminal(answers: answers)), warn: { _ in })
+            let input = input(ScriptedAsking(answers))
             _ = try input.new(wanted, judge: { secrets.append($0.bytesForTest()) })
             return secrets
         }
@@ -216,9 +209,9 @@ struct SecretInputTests {
 
     @Test("A new secret must be typed twice, identically")
     func newSecretsAreTypedTwice() throws {
-        let wanted = WantedSecret(what: Self.what, note: "empty for none", flag: .passphrase)
+        let wanted = WantedSecret(Self.question, .passphrase, from: nil)
         func typed(_ answers: [String]) throws -> [UInt8]? {
-            let input = SecretInput(world: home.world(ScriptedTerminal(answers: answers)), warn: { _ in })
+            let input = input(ScriptedAsking(answers))
             switch try input.new(wanted) {
             case .some(let secret): return secret.bytesForTest()
             case .none: return nil
@@ -228,15 +221,7 @@ struct SecretInputTests {
         #expect(try typed([""]) == nil)
         #expect(try typed(["a", "b", "a", "a"]) == [97])
         #expect(try typed(["a", "b", ""]) == nil)
-        #expect(throws: SecretProblem.differ(what: Self.what)) { try typed(["a", "b", "a", "", "b", "c"]) }
+        #expect(throws: SecretProblem.differ(Self.question)) { try typed(["a", "b", "a", "", "b", "c"]) }
         #expect(throws: TerminalFailure.closed) { try typed(["a"]) }
-    }
-
-    @Test("The end of the input at a prompt is an answer that is missing, and no refusal by a rule")
-    func endOfInput() {
-        let outcome = home.run(["keychain", "create", "work"], terminal: ScriptedTerminal(answers: []))
-        #expect(outcome.status == .usage)
-        #expect(outcome.messages.contains("the input of the terminal ended before a line was typed"))
-        #expect(home.run("keychain info --keychain work").status == .notFound)
     }
 }

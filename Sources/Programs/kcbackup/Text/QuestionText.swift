@@ -1,0 +1,119 @@
+internal import KCAsking
+internal import KCByteStreams
+internal import KCConsole
+internal import KCReportText
+
+extension SecretQuestion {
+    /// The secret for use in a sentence, such as "passcode of keychain 'login'".
+    var words: String {
+        switch self {
+        case .passcode(let keychain): passcodeWords(keychain)
+        case .formerPasscode(let archive): "passcode that the keychain had when \(quoted(archive)) was made"
+        case .collection(let label): "password of collection \(quoted(label))"
+        case .passphraseOfNewArchive: "passphrase of the archive"
+        case .passphraseOfNewFile: "passphrase of the file"
+        case .passphrase(let file): "passphrase of \(quoted(file))"
+        case .passphraseOfIdentities(let file): "passphrase of the identity file \(quoted(file))"
+        case .passphraseOfRecipients(let file): "passphrase of the recipients file \(quoted(file))"
+        case .passwordOfNewFile(let path): "password of \(quoted(path))"
+        case .foreign(let name): name ?? "password"
+        case .escrowKey: "escrow key of the keychain"
+        case .itemSecret: "secret of the item"
+        }
+    }
+
+    /// A note for the prompt of a new secret, in parentheses.
+    fileprivate var note: String {
+        switch emptyAnswer {
+        case .noSecret: " (empty for none)"
+        case .generated: " (empty to generate one)"
+        case nil: ""
+        }
+    }
+}
+
+extension SecretQuestion.Kind {
+    var words: String {
+        switch self {
+        case .passcode: "passcode"
+        case .passphrase: "passphrase"
+        case .password: "password"
+        case .escrowKey: "escrow key"
+        case .secret: "secret"
+        }
+    }
+}
+
+extension SecretField {
+    /// The option that says where the secret comes from.
+    var option: OptionName {
+        switch self {
+        case .passcode: .passcode
+        case .newPasscode: .newPasscode
+        case .archivePasscode: .archivePasscode
+        case .escrow: .escrow
+        case .passphrase: .passphrase
+        case .newPassphrase: .newPassphrase
+        case .password: .password
+        case .identityPassphrase: .identityPassphrase
+        case .recipientsPassphrase: .recipientsPassphrase
+        case .secret: .secret
+        }
+    }
+}
+
+extension SecretOddity {
+    /// What is warned of, to follow the name of the secret.
+    var words: String {
+        switch self {
+        case .notText: "is not UTF-8 text, and may be impossible to type"
+        case .invisible: "has invisible characters, and may be impossible to type"
+        case .blank: "begins or ends with a blank, which is part of it"
+        case .decomposed: "spells accented letters as letter and mark (NFD), as few keyboards do"
+        }
+    }
+}
+
+extension SecretDoubt {
+    /// Returns advice, without showing the secret.
+    func words(_ kind: SecretQuestion.Kind) -> String {
+        switch self {
+        case .decomposed:
+            "the \(kind.words) spells accented letters as letter and mark (NFD); was it set with whole letters (NFC)?"
+        case .composed:
+            "the \(kind.words) has accented letters (NFC); was it set where they are spelled as letter and mark (NFD)?"
+        case .wait(let seconds): "the next try is possible in \(duration(seconds: seconds))"
+        }
+    }
+}
+
+/// The user's terminal as who answers questions.
+struct TerminalAsking: Asking {
+    let terminal: any Terminal
+
+    var isAttended: Bool { terminal.isAttended }
+
+    func secret(_ question: SecretQuestion, after wrong: WrongAnswer?) throws(TerminalFailure) -> SecretBytes {
+        var remark = ""
+        if let wrong {
+            remark =
+                "Wrong \(wrong.kind.words); \(counted(wrong.triesLeft, "more try", plural: "more tries")).\n"
+            if let doubt = wrong.doubt { remark += "(\(doubt.words(wrong.kind)))\n" }
+        }
+        return try terminal.readSecret("\(remark)Enter the \(question.words): ")
+    }
+
+    func newSecret(_ question: SecretQuestion, differed: Int) throws(TerminalFailure) -> SecretBytes {
+        let remark =
+            switch differed {
+            case 0: ""
+            case 1: "They differ; try again.\n"
+            default: "They differ again; one more try.\n"
+            }
+        return try terminal.readSecret("\(remark)Enter the new \(question.words)\(question.note): ")
+    }
+
+    func newSecretAgain() throws(TerminalFailure) -> SecretBytes { try terminal.readSecretAgain("Enter it again: ") }
+
+    func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result { try terminal.quietly(body) }
+}
