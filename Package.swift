@@ -230,7 +230,19 @@ let package = Package(
             "KCFleet", in: "Backup",
             ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCRemotes"]),
         library("KCAsking", in: "Tasks", ["KCByteStreams", "KCCryptography", "KCConsole"]),
-        library("KCBackupTasks", in: "Tasks", ["KCByteStreams", "KCAsking"]),
+        library(
+            "KCStoreTasks", in: "Tasks",
+            [
+                "KCByteStreams", "KCCryptography", "KCConsole", "KCDeviceIdentity", "KCSecurityTokens",
+                "KCKeychainModel",
+                "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCSecretService", "KCBackupEngine",
+            ]),
+        library(
+            "KCBackupTasks", in: "Tasks",
+            [
+                "KCByteStreams", "KCConsole", "KCAsking", "KCStoreTasks", "KCBackupArchive", "KCBackupCatalogue",
+                "KCRemotes",
+            ]),
         library(
             "KCBackupJobs", in: "Tasks",
             [
@@ -268,7 +280,8 @@ let package = Package(
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCAsking", "KCBackupTasks", "KCBackupJobs", "KCRemotes", "KCFleet", "KCFleetIndex",
+                "KCItemStores", "KCAsking", "KCStoreTasks", "KCBackupTasks", "KCBackupJobs", "KCRemotes", "KCFleet",
+                "KCFleetIndex",
                 "KCRecoveryKits", "KCReportText", "KCReportPages", "KCQRCodes", "KCSecretShares",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCAgePlugins",
                 "KCKeychainModel", "KCKeychainKeys",
@@ -423,6 +436,7 @@ let package = Package(
                 "KCLocalKeychains", "KCItemSources", "KCBackupArchive", "KCBackupEngine",
             ]),
         tests("KCAsking", ["KCByteStreams", "KCConsole"]),
+        tests("KCStoreTasks", ["KCCryptography", "KCKeychainModel", "KCLocalKeychains"]),
         tests("KCBackupTasks", ["KCAsking"]),
         tests(
             "KCBackupJobs",
@@ -434,7 +448,8 @@ let package = Package(
         tests(
             "kcbackup",
             [
-                "KCArchiveForgery", "KCAsking", "KCBackupTasks", "KCBackupJobs", "KCByteStreams", "KCCryptography",
+                "KCArchiveForgery", "KCAsking", "KCStoreTasks", "KCBackupTasks", "KCBackupJobs", "KCByteStreams",
+                "KCCryptography",
                 "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCHomeFiles", "KCLocalKeychains",
                 "KCKernelKeyring", "KCBackupArchive",

@@ -45,7 +45,7 @@ enum TextRule {
         "Sources/Programs/KCReportText/Words.swift": "nouns of this program's sentences",
         "Sources/Programs/KCReportText/Wrapping.swift": "lines for people, broken between characters",
         "Sources/Programs/KCReportText/WrappingTerminal.swift": "prompts of this program",
-        "Sources/Programs/kcbackup/World.swift": "the environment",
+        "Sources/Tasks/KCStoreTasks/Machine.swift": "the environment",
     ]
 
     /// The files that run a command which the user wrote.

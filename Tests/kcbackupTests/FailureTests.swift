@@ -2,6 +2,7 @@ import Foundation
 import KCConsole
 import KCKeychainModel
 import KCReportText
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -168,7 +169,7 @@ struct FailureTests {
         var world = home.world()
         let messages = CollectedOutput()
         world.messages = messages
-        world.clock = { .reference }
+        world.machine.clock = { .reference }
         #expect(kcbackup.run(["keychain", "create", "--no-passcode"], in: world) == .ok)
         #expect(messages.text.contains("the clock says 2001-01-01"))
         #expect(!home.run("keychain list").messages.contains("clock"))

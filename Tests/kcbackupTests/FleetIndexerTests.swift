@@ -1,11 +1,13 @@
 import Foundation
 import KCAgeEncryption
+import KCBackupTasks
 import KCByteStreams
 import KCDeviceIdentity
 import KCFleet
 import KCFleetIndex
 import KCKeychainModel
 import KCRemotes
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -35,7 +37,7 @@ struct FleetIndexerTests {
     /// Runs an indexer, and `before` ahead of each call of rclone.
     private func run(_ before: @escaping (_ verb: String) throws -> Void = { _ in }) throws -> FleetIndexReport {
         let world = fleet.home.world(environment: fleet.rclone.environment)
-        let real = try world.rclone()
+        let real = try world.machine.rclone()
         let rclone = real.intercepted(before)
         let folder = try FleetFolder(
             #require(RemoteLocation("nas:fleet")), rclone, temporaryFolder: fleet.home.path("bin"))
@@ -43,7 +45,7 @@ struct FleetIndexerTests {
         let indexer = FleetIndexer(
             folder, FleetMembers(inventory: inventory, signers: nil, trusted: [:]), identities: identities,
             index: try FleetIndex.opening(path, creating: true), temporaryFolder: fleet.home.path("bin"),
-            now: world.clock())
+            now: world.machine.clock())
         var report = FleetIndexReport()
         try indexer.run(into: &report) { _ in }
         return report

@@ -1,4 +1,5 @@
 import Foundation
+import KCBackupTasks
 import KCDeviceIdentity
 import KCFleet
 import KCKeychainModel
@@ -195,7 +196,7 @@ struct FleetTests {
     func report() throws {
         let location = try #require(RemoteLocation("nas:fleet"))
         let world = home.world(environment: rclone.environment)
-        let folder = try FleetFolder(location, world.rclone(), temporaryFolder: home.path("bin"))
+        let folder = try FleetFolder(location, world.machine.rclone(), temporaryFolder: home.path("bin"))
         let receipt = Receipt(
             device: fleet.keys[0].id, sequence: 1, time: home.nextTime(), job: "nightly", result: 0, good: nil,
             keys: [], counts: ItemCounts(), archives: [])

@@ -3,6 +3,7 @@ import KCByteStreams
 import KCKeychainModel
 import KCLocalKeychains
 import KCReportText
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -84,13 +85,13 @@ struct HostileNameTests {
         #expect(home.run("keychain create --no-passcode").status == .ok)
         let names = ["\"\u{301} 1\r\nup{job=\"x\"} 9", "a\\\u{301}", "K", "\u{212a}"].map { "secret-service:" + $0 }
         let session = Session(home.world(), OutputStyle())
-        let device = try #require(try LocalDevice(session.world).keyIfAny())
+        let device = try #require(try LocalDevice(session.machine).keyIfAny())
         for (number, name) in names.enumerated() {
             let file = CatalogueFile(
-                of: home.path("b\(number)"), in: session.world.catalogues, device: device)
+                of: home.path("b\(number)"), in: session.machine.catalogues, device: device)
             var catalogue = Catalogue(folder: file.folder)
             catalogue.pin = BackupPin(isOfAll: false, mode: .unencrypted, keys: [], subjects: ["desktop": name])
-            try Path.makeFolder(session.world.catalogues)
+            try Path.makeFolder(session.machine.catalogues)
             try file.save(catalogue)
         }
         let printed = home.run("status --prometheus")

@@ -108,7 +108,7 @@ struct JobTests {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
         #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
-        let jobs = Jobs(home.world())
+        let jobs = Jobs(home.world().machine)
         try jobs.save(RunRecord(began: .reference), of: "x")
         #expect(home.run("status").text.contains("was killed"))
         #expect(home.run("doctor").text.contains("was killed"))

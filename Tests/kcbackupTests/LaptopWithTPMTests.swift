@@ -1,5 +1,6 @@
 import Foundation
 import KCDeviceIdentity
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -26,7 +27,7 @@ struct LaptopWithTPMTests {
     private func run(_ line: String, on tpm: SoftwareTPM) -> TestHome.Outcome {
         TestHome.Outcome(at: ScriptedTerminal()) { output, messages in
             var world = home.world()
-            world.chip = DeviceChip(tpm.chip)
+            world.machine.chip = DeviceChip(tpm.chip)
             world.output = output
             world.messages = messages
             return kcbackup.run(line.split(separator: " ").map(String.init), in: world)

@@ -1,5 +1,6 @@
 import Foundation
 import KCByteStreams
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -18,8 +19,8 @@ struct NamingTests {
     @Test("Archives made within one second are numbered, in a backup folder and in the working folder")
     func sameSecond() throws {
         var world = home.world()
-        let now = world.clock()
-        world.clock = { now }
+        let now = world.machine.clock()
+        world.machine.clock = { now }
         try Path.makeFolder(home.path("backups"))
         for (arguments, folder) in [(["backups"], "work/backups/"), ([], "work/")] {
             for _ in 1...3 {
@@ -40,7 +41,7 @@ struct NamingTests {
         try Path.makeFolder(home.path("folder"))
         var world = home.world()
         // As in the real program, in which the operating system resolves relative paths.
-        world.workingFolder = nil
+        world.machine.workingFolder = nil
         let depth = FileManager.default.currentDirectoryPath.split(separator: "/").count
         let typed = "./" + String(repeating: "../", count: depth) + home.path("folder").dropFirst()
         let told = CollectedOutput()

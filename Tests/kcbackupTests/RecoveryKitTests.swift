@@ -3,6 +3,7 @@ import KCAgeEncryption
 import KCByteStreams
 import KCConsole
 import KCLocalKeychains
+import KCStoreTasks
 import KCTestSupport
 import Synchronization
 import Testing
@@ -235,7 +236,7 @@ struct RecoveryKitTests {
 
     /// Whether the sheet of each kit is known to be written.
     private static func printed(in home: TestHome) -> [Bool] {
-        let device = LocalDevice(home.world())
+        let device = LocalDevice(home.world().machine)
         return (try? LocalKits(of: device.key(), at: device).list().map(\.isPrinted)) ?? []
     }
 
@@ -258,7 +259,7 @@ struct RecoveryKitTests {
     @Test("After a run that was ended, the next one says what to do with its sheet, which backups are made for")
     func endedRun() throws {
         let kit = try make()
-        let device = LocalDevice(home.world())
+        let device = LocalDevice(home.world().machine)
         try LocalKits(of: device.key(), at: device).change { $0[0].isPrinted = false }
         #expect(home.run("recovery list").text.contains("not printed"))
         let again = home.run("recovery make -o kit.txt")

@@ -1,4 +1,5 @@
 import KCLocalKeychains
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @Suite("The search list of the security command, as kcbackup changes it")
 struct SearchListTests {
     private let home: TestHome
-    private var folder: DataFolder { home.world().dataFolder }
+    private var folder: DataFolder { home.world().machine.dataFolder }
 
     init() throws {
         home = try TestHome()

@@ -15,7 +15,7 @@ struct StatusTests {
             ["keychain", "create", "--no-passcode"],
             ["schedule", "add", "x", "--unencrypted", "--to", "b", "--on-failure", hook],
         ] { #expect(home.run(words).status == .ok) }
-        let jobs = Jobs(home.world())
+        let jobs = Jobs(home.world().machine)
         try jobs.save(RunRecord(began: home.nextTime()), of: "x")
         let lock = try jobs.lock("x", waitingAtMost: .zero)
         for isOverdue in [false, true] {

@@ -1,5 +1,6 @@
 import Foundation
 import KCKeychainModel
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -247,7 +248,7 @@ struct SystemFailureTests {
         let home = try TestHome()
         _ = home.run("keychain create --no-passcode")
         var world = home.world()
-        world.clock = { Timestamp(microseconds: seconds * 1_000_000) ?? .reference }
+        world.machine.clock = { Timestamp(microseconds: seconds * 1_000_000) ?? .reference }
         let messages = CollectedOutput()
         world.messages = messages
         #expect(kcbackup.run(["create", "--unencrypted", "a.kcb"], in: world) == .refused)

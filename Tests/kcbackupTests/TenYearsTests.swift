@@ -3,6 +3,7 @@ import KCByteStreams
 import KCDeviceIdentity
 import KCKeychainModel
 import KCLocalKeychains
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -132,13 +133,15 @@ struct TenYearsTests {
     private func folder(_ home: TestHome) throws -> BackupFolder {
         let world = home.world()
         return try BackupFolder(
-            home.path("b"), named: "b", catalogues: world.catalogues, device: LocalDevice(world).key(),
+            home.path("b"), named: "b", catalogues: world.machine.catalogues, device: LocalDevice(world.machine).key(),
             waitingAtMost: .zero)
     }
 
     private func catalogue(_ home: TestHome) throws -> Catalogue {
         let world = home.world()
-        let found = try CatalogueFile(of: home.path("b"), in: world.catalogues, device: LocalDevice(world).key()).load()
+        let found = try CatalogueFile(
+            of: home.path("b"), in: world.machine.catalogues, device: LocalDevice(world.machine).key()
+        ).load()
         return try #require(found)
     }
 }

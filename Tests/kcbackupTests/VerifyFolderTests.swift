@@ -3,6 +3,7 @@ import Foundation
 import KCByteStreams
 import KCKeychainModel
 import KCLocalKeychains
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -147,7 +148,7 @@ struct VerifyFolderTests {
 
     @Test("An altered catalogue is an error, and the archives are verified nevertheless")
     func alteredCatalogue() throws {
-        let folder = home.world().catalogues
+        let folder = home.world().machine.catalogues
         let name = try #require(try Path.names(in: folder).first { $0.hasSuffix(".catalogue") })
         try PrivateFile.replace(folder + "/" + name, Array("{}\n".utf8).span)
         let outcome = home.run("verify b -v")
@@ -169,7 +170,7 @@ struct VerifyFolderTests {
 
     @Test("A trial leaves nothing behind, and removes what a killed one left")
     func leavesNothing() throws {
-        let data = home.world().dataFolder.path
+        let data = home.world().machine.dataFolder.path
         let before = try Path.names(in: data).sorted()
         let old = data + "/.restoring-left000000000"
         try Path.makeFolder(old)

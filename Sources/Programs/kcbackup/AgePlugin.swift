@@ -3,6 +3,7 @@ internal import KCConsole
 internal import KCFileProtection
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `age-plugin-kcbackup`: this program under the name by which age finds it (C2SP age-plugin).
 enum AgePlugin {
@@ -25,7 +26,7 @@ enum AgePlugin {
                     "age-plugin-kcbackup is started by age and by programs that use it",
                     hint: "'kcbackup protect identity' prints what they find it by")
             }
-            try world.dataFolder.requireOwn()
+            try world.machine.dataFolder.requireOwn()
             let server = PluginServer(PluginConnection(input, world.output))
             switch machine.exact {
             case "identity-v1": try server.unwrap(with: LocalFileKeys(session))

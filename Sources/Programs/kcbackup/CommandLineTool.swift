@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCStoreTasks
 
 /// The program: its name, version and verbs.
 struct CommandLineTool: ParsableCommand {

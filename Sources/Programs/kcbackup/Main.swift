@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The process entry point; everything outside the program is created here and passed down as one `World`.
 @main
@@ -10,7 +11,7 @@ struct Main {
     static func main() {
         ProcessSetup.run()
         let world = World.ofThisProcess()
-        UnsweptFolders.keep(in: world.dataFolder.path)
+        UnsweptFolders.keep(in: world.machine.dataFolder.path)
         let status: ExitStatus
         do throws(ProcessArguments.Unreadable) {
             let words = try ProcessArguments.words()

@@ -4,6 +4,7 @@ internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// A command that does some work.
 protocol Verb: ParsableCommand {
@@ -44,7 +45,7 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     if let refusal = refusal(ofHelpOn: arguments) { return session.report(refusal) }
     let command: any ParsableCommand
     do {
-        command = try KnownNames.$place.withValue(KnownNames.Place(world)) {
+        command = try KnownNames.$place.withValue(KnownNames.Place(world.machine)) {
             try CommandLineTool.parseAsRoot(arguments)
         }
     } catch {
@@ -60,10 +61,11 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     do {
         try refuseRepetition(words)
         try verb.style.check()
-        try world.dataFolder.requireOwn()
-        world.dataFolder.removeStaleFiles()
+        try world.machine.dataFolder.requireOwn()
+        world.machine.dataFolder.removeStaleFiles()
         UnfinishedEscrow.clean(
-            in: world.dataFolder, of: LocalDevice(world), minimumCost: world.costs.lowestPasscode)
+            in: world.machine.dataFolder, of: LocalDevice(world.machine),
+            minimumCost: world.machine.costs.lowestPasscode)
         status = try verb.run(in: session)
     } catch {
         status = session.report(Failure(error, session.subjects))

@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// One run of one command, with its world, output style and subjects.
 final class Session {
@@ -44,14 +45,17 @@ final class Session {
         self.world = world
         self.style = style
         self.notice = notice
-        now = world.clock()
+        now = world.machine.clock()
     }
+
+    /// What tasks work with.
+    var machine: Machine { world.machine }
 
     /// The input for secrets.
     var secrets: SecretInput {
         SecretInput(
             asking: TerminalAsking(terminal: world.terminal),
-            places: SecretPlaces(environment: world.environment, resolve: world.resolve),
+            places: SecretPlaces(environment: machine.environment, resolve: machine.resolve),
             warn: { question, oddity in self.warn("the \(question.words) \(oddity.words)") })
     }
 

@@ -5,6 +5,7 @@ import KCCryptography
 import KCDeviceIdentity
 import KCKeychainStore
 import KCLocalKeychains
+import KCStoreTasks
 import KCTestSupport
 
 @testable import kcbackup
@@ -18,22 +19,26 @@ extension TestHome {
         calendar: LocalCalendar = .utc
     ) -> World {
         let now = nextTime()
-        return World(
-            clock: { now }, calendar: calendar, stopwatch: { .zero },
-            environment: Self.environment.merging(environment) { $1 },
-            home: self.home, workingFolder: workingFolder, systemRoot: workingFolder + "/root",
-            machineIDPath: machineIDPath, systemConnections: path("system-connections"),
-            chip: DeviceChip(chip), tokens: securityTokens, terminal: terminal, output: CollectedOutput(),
-            messages: CollectedOutput(),
+        var machine = Machine(
+            clock: { now }, environment: Self.environment.merging(environment) { $1 }, home: self.home,
             // The lowest valid costs: these tests are not about guessing.
             costs: DerivationCosts(
                 passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1),
                 kdbxMemoryInKiB: 64),
-            unlocked: KeychainSession(retention: kernel, suspendedTime: { [self] in suspendedTime }),
-            // The user who runs the tests may be logged in to a desktop.
-            userRuntimeFolder: self.home + "/run",
             // Others may be able to write to the folder of the sources, which `doctor` reports.
             program: program)
+        machine.workingFolder = workingFolder
+        machine.systemRoot = workingFolder + "/root"
+        machine.machineIDPath = machineIDPath
+        machine.systemConnections = path("system-connections")
+        machine.chip = DeviceChip(chip)
+        machine.tokens = securityTokens
+        machine.unlocked = KeychainSession(retention: kernel, suspendedTime: { [self] in suspendedTime })
+        // The user who runs the tests may be logged in to a desktop.
+        machine.userRuntimeFolder = self.home + "/run"
+        return World(
+            machine: machine, calendar: calendar, stopwatch: { .zero }, terminal: terminal, output: CollectedOutput(),
+            messages: CollectedOutput())
     }
 
     /// Runs one command line in process.
@@ -63,7 +68,7 @@ extension TestHome {
     /// The number of wrong passcodes that a keychain has counted since the last right one.
     func wrongPasscodes(_ name: String) throws -> Int {
         let session = Session(world(), OutputStyle())
-        return try LocalKeychain(name, in: session.world).open(in: session).wrongPasscodeCount()
+        return try LocalKeychain(name, in: session.machine).open(in: session).wrongPasscodeCount()
     }
 
     /// Runs one command line, given as words without quotation marks.

@@ -5,6 +5,7 @@ internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCItemStores
+internal import KCStoreTasks
 
 /// The archives that a command reads, one after the other, and the keys that open them.
 struct ArchiveArguments: ParsableArguments {
@@ -54,7 +55,7 @@ struct ArchiveArguments: ParsableArguments {
         guard archives.count > 1, let last = archives.last, !last.isEmpty, !last.utf8.contains(UInt8(ascii: "/")),
             !last.exact.hasSuffix(ArchiveName.ending), last.exact != InputFile.standardInputName.exact,
             try StoreChoice.prefixed(last) == nil,
-            try !Path.exists(session.world.resolve(last))
+            try !Path.exists(session.machine.resolve(last))
         else { return (self, nil) }
         var others = self
         others.archives.removeLast()

@@ -5,6 +5,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `verify --drill`: restores an archive into a temporary keychain, and compares the two.
 struct ArchiveDrill {
@@ -26,7 +27,7 @@ struct ArchiveDrill {
     /// - Throws: `Refusal.drillDiffers`, `RestoreRefusal`, `ArchiveFailure`, and the errors of creating the keychain.
     func run() throws -> DrillReport {
         let drill = try DrillBackup(proven)
-        let scratch = try ScratchKeychain(in: session.world.dataFolder, now: session.now)
+        let scratch = try ScratchKeychain(in: session.machine.dataFolder, now: session.now)
         let progress = Progress("restoring for a trial", in: session, reading: proven.opened, 3)
         let report = try withExtendedLifetime(scratch) {
             try drill.run(into: scratch.make(), reopened: scratch.open) { progress.step() }
@@ -62,10 +63,10 @@ extension Session {
         do {
             let source = try proven.opened.source()
             guard source.kind == ArchiveSource.keychain, LocalKeychain.isName(source.name) else { return }
-            let local = try LocalKeychain(source.name, in: world)
+            let local = try LocalKeychain(source.name, in: machine)
             guard try Path.exists(local.path) else { return }
             let keychain = try local.open(in: self)
-            try world.unlocked.resume(keychain)
+            try machine.unlocked.resume(keychain)
             _ = try keychain.form(ofSecretsUnder: stored.keybag)
         } catch {
             note("no key is taken from the keychain: \(Failure(error, subjects).explanation.message)")

@@ -8,6 +8,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
 internal import KCRecoveryKits
+internal import KCStoreTasks
 
 extension ArchiveKeyRequest {
     /// Returns the given public keys, without duplicates, and those of the recovery kits of this device.
@@ -107,7 +108,7 @@ extension ArchiveKeyRequest {
     ///
     /// - Throws: as `keys`.
     func maker(_ given: GivenRecipients, of keychain: String, in session: Session) throws -> ArchiveKeyMaker {
-        guard asks(given), let cost = session.world.costs.passphrase else {
+        guard asks(given), let cost = session.machine.costs.passphrase else {
             return ArchiveKeyMaker(given)
         }
         let chosen = try session.secrets.new(wanted, judge: { try session.judge(passphrase: $0, of: keychain) })

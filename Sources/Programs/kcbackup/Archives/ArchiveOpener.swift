@@ -9,6 +9,7 @@ internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Opens the archives of a run with the given keys; each key is read or asked for only once.
 final class ArchiveOpener {
@@ -36,7 +37,7 @@ final class ArchiveOpener {
     /// - Throws: `CatalogueFailure.renamed`, `ArchiveFailure`, `AgeFailure`, `FileFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and errors of reading
     ///   secrets.
     func prove(_ archive: NamedArchive, at path: String) throws -> ProvenArchive {
-        let local = try LocalDevice(session.world).identity()
+        let local = try LocalDevice(session.machine).identity()
         let proven = try ProvenArchive(open(archive.file.prove(), at: path), local: local)
         try archive.requireSeries {
             let progress = Progress("checking the archive", in: session, reading: proven.opened, 1)
@@ -44,7 +45,7 @@ final class ArchiveOpener {
             return try proven.opened.source(progress.step)
         }
         let needsKey = proven.header.mode == .unencrypted && !proven.isFromThisDevice
-        session.subjects.retiredArchiveKey = needsKey ? try session.world.retiredKey(of: proven.header.device) : nil
+        session.subjects.retiredArchiveKey = needsKey ? try session.machine.retiredKey(of: proven.header.device) : nil
         return proven
     }
 

@@ -13,6 +13,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The options for opening an archive.
 struct ArchiveOptions: ParsableArguments {
@@ -80,9 +81,9 @@ struct ArchiveOptions: ParsableArguments {
     private func open(
         _ archive: String, in session: Session, choose: (ArchivePlace) throws -> String
     ) throws -> OpenFile {
-        let resolved = session.world.resolve(archive)
-        guard try session.world.remote(archive) == nil, Path.isFolder(resolved) else {
-            return try session.world.openArchive(archive, choose: choose)
+        let resolved = session.machine.resolve(archive)
+        guard try session.machine.remote(archive) == nil, Path.isFolder(resolved) else {
+            return try session.machine.openArchive(archive, choose: choose)
         }
         // A pipe in the folder is refused here, and `openArchive` would wait for it.
         return try OpenFile.reading("\(resolved)/\(choose(ArchivePlace(archive, at: resolved)))")

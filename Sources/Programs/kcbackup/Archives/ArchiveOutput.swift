@@ -7,6 +7,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The destination of a new archive, checked before anything is asked or read.
 final class ArchiveOutput {
@@ -52,11 +53,11 @@ final class ArchiveOutput {
             place = .standardOutput
             return
         }
-        let world = session.world
-        if let given { try Self.refuseSource(given, in: world) }
-        if given.map({ Path.isFolder(world.resolve($0)) }) ?? true {
+        let machine = session.machine
+        if let given { try Self.refuseSource(given, in: machine) }
+        if given.map({ Path.isFolder(machine.resolve($0)) }) ?? true {
             let shown = given ?? "."
-            try Path.requireFolder(world.resolve(shown), named: shown)
+            try Path.requireFolder(machine.resolve(shown), named: shown)
             let digits = session.now.description.prefix(19).filter { $0.isNumber }
             let stem = "\(subject.fileStem)-\(digits.prefix(8))-\(digits.dropFirst(8))"
             let folder = given.map { $0.exact.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
@@ -65,7 +66,7 @@ final class ArchiveOutput {
             return
         }
         let path = given ?? ""
-        let resolved = world.resolve(path)
+        let resolved = machine.resolve(path)
         let (folder, name) = Path.split(resolved)
         if name.isEmpty, try !Path.exists(folder) { throw FileFailure(path, .notFound) }
         try Path.requireFolder(folder, named: Path.split(path).folder)
@@ -75,10 +76,12 @@ final class ArchiveOutput {
     }
 
     /// Refuses the name of a source, which the user probably wants to back up.
-    private static func refuseSource(_ given: String, in world: World) throws {
+    private static func refuseSource(_ given: String, in machine: Machine) throws {
         if try StoreChoice.prefixed(given) == nil {
-            if given.exact.contains("/") || given.exact.contains(".") || Path.isFolder(world.resolve(given)) { return }
-            guard try LocalKeychain.names(in: world.dataFolder).contains(given) else { return }
+            if given.exact.contains("/") || given.exact.contains(".") || Path.isFolder(machine.resolve(given)) {
+                return
+            }
+            guard try LocalKeychain.names(in: machine.dataFolder).contains(given) else { return }
         }
         throw UsageProblem(
             "\(quoted(given)) names what to back up, not the new archive",
@@ -102,13 +105,14 @@ final class ArchiveOutput {
 
     /// Returns the destination for the engine.
     func destination(in session: Session) -> any ArchiveDestination {
-        let world = session.world
+        let machine = session.machine
         switch place {
         case .file:
-            let (folder, name) = Path.split(world.resolve(path ?? ""))
+            let (folder, name) = Path.split(machine.resolve(path ?? ""))
             return FolderDestination(folder: folder, name: name)
         case .dated(let folder, let stem):
-            return FolderDestination(folder: folder.isEmpty ? world.resolve(".") : world.resolve(folder)) { number in
+            return FolderDestination(folder: folder.isEmpty ? machine.resolve(".") : machine.resolve(folder)) {
+                number in
                 let name = Self.name(stem, number)
                 self.file = folder + name
                 return name
@@ -117,7 +121,7 @@ final class ArchiveOutput {
             return destination
         case .standardOutput:
             // The archive is verified before its first byte is written to the stream, so it is stored here until then.
-            return StreamDestination(workFolder: world.temporaryFolder) { bytes in try session.write(bytes) }
+            return StreamDestination(workFolder: machine.temporaryFolder) { bytes in try session.write(bytes) }
         }
     }
 
@@ -127,7 +131,7 @@ final class ArchiveOutput {
     func outline(in session: Session) throws(ArchiveFailure) -> ArchiveOutline? {
         if case .remote(let destination) = place { return destination.outline }
         return try file.map { path throws(ArchiveFailure) in
-            try ArchiveOutline(ArchiveFile(path: session.world.resolve(path)))
+            try ArchiveOutline(ArchiveFile(path: session.machine.resolve(path)))
         }
     }
 
@@ -137,6 +141,6 @@ final class ArchiveOutput {
     func making<Result>(in session: Session, _ body: () throws -> Result) throws -> Result {
         session.subjects.path = path
         guard case .standardOutput = place else { return try body() }
-        return try session.world.blamingTemporaryFolder(body)
+        return try session.machine.blamingTemporaryFolder(body)
     }
 }

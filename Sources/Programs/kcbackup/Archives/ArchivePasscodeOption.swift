@@ -7,6 +7,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The option for opening the secrets of an unencrypted archive when no keychain can.
 struct ArchivePasscodeOption: ParsableArguments {
@@ -40,7 +41,7 @@ struct ArchivePasscodeOption: ParsableArguments {
         guard archivePasscode != nil || session.world.terminal.isAttended else { throw ArchiveFailure.passcodeNeeded }
         let wanted = WantedSecret(.formerPasscode(archive: path), .archivePasscode, from: archivePasscode)
         try kept.use(wanted, in: session) { passcode in
-            try stored.unlock(passcode: passcode, minimumCost: session.world.costs.lowestPasscode)
+            try stored.unlock(passcode: passcode, minimumCost: session.machine.costs.lowestPasscode)
         }
     }
 }

@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// A folder of archives, here or on a remote, whose newest archives are meant.
 struct ArchivePlace {
@@ -54,7 +55,7 @@ struct ArchivePlace {
     /// - Throws: `CatalogueFailure` (`unclearNewest`, `severalDevices`), and as `LocalDevice.identity`.
     func newestOfEach(accepting accepted: DeviceID?, in session: Session) throws -> [ArchiveName] {
         var known: [DeviceID] = [accepted].compactMap(\.self)
-        if let local = try LocalDevice(session.world).identity() { known += [local.device.id] + local.trusted.keys }
+        if let local = try LocalDevice(session.machine).identity() { known += [local.device.id] + local.trusted.keys }
         let devices = Set(known.map { ArchiveName.short($0).exact })
         let found = try NewestArchives(of: files, in: folder, now: session.now) { devices.contains($0.device.exact) }
         func warn(of names: [String], _ words: String) {

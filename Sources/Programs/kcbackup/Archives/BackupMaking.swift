@@ -6,6 +6,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 extension Session {
     /// Refuses a clock that an archive cannot tell.
@@ -35,7 +36,7 @@ extension BackupRequest {
         _ backup: CreateBackup, of source: any ReadableStore, with keys: ArchiveKeys?, in session: Session
     ) throws -> CreateReport {
         guard let keys else {
-            let stored = try source.stored(LocalDevice(session.world).key())
+            let stored = try source.stored(LocalDevice(session.machine).key())
             let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
             defer { progress.finish() }
             return try backup.unencrypted(stored, step: progress.step)

@@ -11,6 +11,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// `create --to`: backs up one or all keychains to a backup folder.
 struct FolderBackup {
@@ -137,9 +138,9 @@ struct FolderBackup {
             : StoreChoice.chosen(backup.storeName, forFolder: path, mayChange: accepted.mayChange, in: session)
         let names = try backup.isOfSeveral ? names() : []
         if backup.stores == .everyKeychain, names.isEmpty {
-            let standard = try LocalKeychain(nil, in: session.world)
+            let standard = try LocalKeychain(nil, in: session.machine)
             if let gone = GoneKeychain.left(of: standard, in: session) { throw Refusal.noKeychain(gone) }
-            throw Refusal.noKeychains(isDesktopRunning: try session.world.desktopKeyring() == .running)
+            throw Refusal.noKeychains(isDesktopRunning: try session.machine.desktopKeyring() == .running)
         }
         // A keychain has a device key already.
         if let single, single.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
@@ -187,11 +188,11 @@ struct FolderBackup {
 
     /// The names of the stores of a backup of several.
     private func names() throws -> [String] {
-        let keychains = try LocalKeychain.names(in: session.world.dataFolder)
+        let keychains = try LocalKeychain.names(in: session.machine.dataFolder)
         guard backup.stores == .home else { return keychains }
         try NamedHome(root: .home).requirePlace(in: session)
         try StoreChoice.makeDeviceKey(in: session)
-        switch try session.world.desktopKeyring() {
+        switch try session.machine.desktopKeyring() {
         case .running: return keychains + [DesktopKeyring.all.name, HomeRoot.home.storeName]
         // The warnings of a job are not shown, so the keyring is reported as a store that failed.
         case .unreachable where session.job != nil:
@@ -211,7 +212,7 @@ struct FolderBackup {
         var results: [(name: String, result: Result)] = []
         for name in names {
             do {
-                parts.append(try part(StoreChoice.named(name, in: session.world), backup.of(name, in: session)))
+                parts.append(try part(StoreChoice.named(name, in: session.machine), backup.of(name, in: session)))
             } catch {
                 results.append((name, .failed(session.backupFailure(of: error, in: name))))
             }
@@ -231,7 +232,7 @@ struct FolderBackup {
 
     private func part(_ subject: any NamedStore, _ request: BackupRequest) throws -> Part {
         let items = try subject.open(StoreOptions(request, unlocking), in: session).items
-        let keychain = (subject as? LocalKeychain)?.subject(items.identity, in: session.world)
+        let keychain = (subject as? LocalKeychain)?.subject(items.identity, in: session.machine)
         return Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
             identity: keychain?.text ?? items.identity, source: items)
@@ -248,7 +249,7 @@ struct FolderBackup {
                 skipsUnchanged: request.ifChanged, acceptsShrinkage: accepted.acceptsShrinkage,
                 acceptsMissing: try !part.source.unread.lockedCollections.isEmpty,
                 itemsBefore: backup.isOfSeveral ? nil : itemsBefore),
-            given: isCopied ? GivenNames(in: session.world.dataFolder.path + "/archive-names") : nil,
+            given: isCopied ? GivenNames(in: session.machine.dataFolder.path + "/archive-names") : nil,
             state: request.ifChanged ? try part.source.state() : nil)
         if mayBeSame, try destination.confirm(now: session.now), case .unchanged(let entry)? = destination.outcome {
             warnOfLoss(of: part)

@@ -4,6 +4,7 @@ internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Which keys open the archives in a folder: `kcbackup list --keys`.
 ///
@@ -64,7 +65,7 @@ struct FolderKeys {
     /// - Parameter isCut: true if the table leaves out the middle of a long cell.
     /// - Returns: nil if the archive has been removed since the catalogue was read.
     private func row(_ entry: CatalogueEntry, _ replaced: inout Int, isCut: Bool) throws -> Row? {
-        let path = "\(session.world.resolve(folder))/\(entry.name)"
+        let path = "\(session.machine.resolve(folder))/\(entry.name)"
         session.subjects.path = path
         let judged = try entry.judged(
             rereading: { try session.catalogue(of: folder) }, isAlarm: { $0.state != .recorded }

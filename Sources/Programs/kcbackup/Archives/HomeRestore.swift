@@ -1,9 +1,11 @@
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `restore --home`: restores the newest archive of each store in a folder.
 struct HomeRestore {
@@ -47,7 +49,7 @@ struct HomeRestore {
     /// The keychains of this device that archives of these names are restored into, and that have a passcode each.
     private func keychainsWithPasscode(of names: [ArchiveName]) throws -> [String] {
         try session.keychainsWithPasscode().filter { keychain in
-            let source = try LocalKeychain(keychain, in: session.world).archiveSource()
+            let source = try LocalKeychain(keychain, in: session.machine).archiveSource()
             return names.contains { $0.isSeries(of: source) }
         }
     }
@@ -56,10 +58,10 @@ struct HomeRestore {
     private func place(_ folder: String) throws -> ArchivePlace {
         session.subjects.path = folder
         let place: ArchivePlace
-        if let remote = try session.world.remote(folder) {
-            place = ArchivePlace(remote, files: try session.world.remoteFolder(remote).files().map(\.name))
+        if let remote = try session.machine.remote(folder) {
+            place = ArchivePlace(remote, files: try session.machine.remoteFolder(remote).files().map(\.name))
         } else {
-            let resolved = session.world.resolve(folder)
+            let resolved = session.machine.resolve(folder)
             guard Path.isFolder(resolved) else {
                 if try Path.isNoFolder(resolved) { throw UsageProblem.fileForFolder(folder) }
                 throw FileFailure(folder, .notFound)

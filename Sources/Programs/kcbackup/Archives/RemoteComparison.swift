@@ -1,7 +1,9 @@
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `verify REMOTE:PATH --against FOLDER`: the archives of a folder here, and what is there of them.
 struct RemoteComparison {
@@ -16,13 +18,13 @@ struct RemoteComparison {
     /// - Parameter sample: chooses those that are read there in any case; the others are then taken as they are listed.
     /// - Throws: `CatalogueFailure.noArchives`, `RemoteFailure`, `FileFailure`.
     func subjects(_ remote: RemoteLocation, _ sample: VerifySample?) throws -> [VerifySubject] {
-        let path = session.world.resolve(folder)
+        let path = session.machine.resolve(folder)
         guard Path.isFolder(path) else { throw FileFailure(folder, .notFound) }
         let here = try Catalogue.archiveNames(in: path)
         // What is gone here and there is missing too.
         let known = try session.catalogueIfAny(of: path)?.complete.map(\.name.exact) ?? []
         if here.isEmpty, known.isEmpty { throw CatalogueFailure.noArchives(folder: folder) }
-        let place = try session.world.remoteFolder(remote)
+        let place = try session.machine.remoteFolder(remote)
         let names = try Set(place.files().map(\.name.exact)).filter { name in
             name.string.exact.hasSuffix(ArchiveName.ending)
         }

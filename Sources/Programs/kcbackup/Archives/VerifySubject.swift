@@ -1,11 +1,13 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// One archive that `verify` checks.
 struct VerifySubject {
@@ -29,7 +31,7 @@ struct VerifySubject {
         return arguments.flatMap { argument in
             if InputFile.descriptor(argument) != nil { return [VerifySubject(path: argument)] }
             if let location = RemoteLocation(argument) { return ofRemote(argument, location, session) }
-            if Path.isFolder(session.world.resolve(argument)) { return ofFolder(argument, catalogues, session) }
+            if Path.isFolder(session.machine.resolve(argument)) { return ofFolder(argument, catalogues, session) }
             return [ofFile(argument, catalogues, session)]
         }
     }
@@ -40,7 +42,7 @@ struct VerifySubject {
     ) -> VerifySubject {
         var subject = VerifySubject(path: argument)
         do {
-            let path = session.world.resolve(argument)
+            let path = session.machine.resolve(argument)
             if !(try Path.exists(path)), let known = try catalogues[argument], !known.complete.isEmpty {
                 subject.problem = CatalogueFailure.folderGone(folder: argument, archives: known.complete.count)
             } else if let real = Path.real(path) {
@@ -61,9 +63,9 @@ struct VerifySubject {
         _ argument: String, _ location: RemoteLocation, _ session: Session
     ) -> [VerifySubject] {
         do {
-            _ = try session.world.remote(argument)
-            let archives = try session.world.doubtingKeychain(location) {
-                try RemoteArchives(location, session.world.mover(of: location))
+            _ = try session.machine.remote(argument)
+            let archives = try session.machine.doubtingKeychain(location) {
+                try RemoteArchives(location, session.machine.mover(of: location))
             }
             return archives.all.map {
                 VerifySubject(
@@ -79,7 +81,7 @@ struct VerifySubject {
         _ folder: String, _ catalogues: KnownCatalogues, _ session: Session
     ) -> [VerifySubject] {
         func path(_ name: String) -> String { folder.exact.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
-        let place = session.world.resolve(folder)
+        let place = session.machine.resolve(folder)
         var subjects: [VerifySubject] = []
         do {
             var unlisted: [String]
@@ -121,7 +123,7 @@ struct VerifySubject {
         guard isOfFolder, !isOnRemote else {
             return try options.open(path, ifRenamed: ifRenamed, in: session).archive
         }
-        let place = session.world.resolve(path)
+        let place = session.machine.resolve(path)
         if known != nil, try !Path.exists(place) { throw CatalogueFailure.missing(name: path) }
         // Not `options.open`, which would wait indefinitely for a pipe with this name.
         return try named(ArchiveFile(path: place))
@@ -138,11 +140,11 @@ struct VerifySubject {
     ///
     /// - Throws: `RemoteFailure.exists` if another archive has its name, and as `ArchiveOptions.open`.
     private func open(_ options: ArchiveOptions, copyOf original: String, in session: Session) throws -> NamedArchive {
-        if isListedAlike { return try named(ArchiveFile(path: session.world.resolve(original))) }
+        if isListedAlike { return try named(ArchiveFile(path: session.machine.resolve(original))) }
         let copy = try options.open(path, ifRenamed: ifRenamed, in: session).archive
         let file: ArchiveFile
         do {
-            file = try ArchiveFile(path: session.world.resolve(original))
+            file = try ArchiveFile(path: session.machine.resolve(original))
         } catch ArchiveFailure.file(let failure) where failure.problem == .notFound {
             // A run of 'prune' has removed it since the folder was read.
             return copy

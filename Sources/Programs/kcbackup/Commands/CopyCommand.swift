@@ -1,9 +1,11 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup copy`: copies archives to a remote.
 struct CopyCommand: Verb {
@@ -53,14 +55,14 @@ struct CopyCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
-        let sources = try archives.map { try session.world.remote($0) }
+        let sources = try archives.map { try session.machine.remote($0) }
         if let remotes = sources as? [RemoteLocation] { return try copyBack(remotes, in: session) }
-        guard let location = try RemoteLocation(to) ?? session.world.folderOfCopies(to),
+        guard let location = try RemoteLocation(to) ?? session.machine.folderOfCopies(to),
             !sources.contains(where: { $0 != nil })
         else { throw UsageProblem.malformed(.to, form: RemoteLocation.destinationForm) }
         if location.isHere { try session.requireOutsideOfData(location.path) }
         let copier = try ArchiveCopier(
-            folder: session.world.remoteFolder(location, makesFolder: true), copiesReadable: metadataReadable,
+            folder: session.machine.remoteFolder(location, makesFolder: true), copiesReadable: metadataReadable,
             session: session)
         let paths = try archives.flatMap { try self.paths($0, session) }
         var copied = 0
@@ -103,13 +105,13 @@ struct CopyCommand: Verb {
                 "'\(OptionName.to.spelling)' takes a folder here, if the archives are on a remote",
                 hint: "'rclone copy' copies from one remote to another")
         }
-        let folder = session.world.resolve(to)
+        let folder = session.machine.resolve(to)
         try Path.makeFolder(folder)
         guard let real = Path.real(folder) else { throw FileFailure(to, .notFound) }
         let fetcher = ArchiveFetcher(folder: real, session: session)
         var found: [(entry: RemoteEntry, folder: RemoteFolder)] = []
         for remote in remotes {
-            let archives = try RemoteArchives(remote, session.world.mover(of: remote))
+            let archives = try RemoteArchives(remote, session.machine.mover(of: remote))
             found += archives.all.map { ($0, archives.folder) }
         }
         var copied = 0
@@ -133,7 +135,7 @@ struct CopyCommand: Verb {
     private func paths(_ argument: String, _ session: Session) throws -> [(
         path: String, problem: Refusal?, isOfFolder: Bool
     )] {
-        let folder = session.world.resolve(argument)
+        let folder = session.machine.resolve(argument)
         guard Path.isFolder(folder) else { return [(argument, nil, false)] }
         func path(_ name: String) -> String {
             argument.exact.hasSuffix("/") ? argument + name : "\(argument)/\(name)"

@@ -11,6 +11,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup create`: makes an archive from a keychain.
 struct CreateCommand: Verb {
@@ -90,7 +91,7 @@ struct CreateCommand: Verb {
         // A run that fails before leaves no key behind; a keychain has one.
         if subject.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
         let backup = try CreateBackup(
-            of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
+            of: subject.archiveSource(), device: LocalDevice(session.machine).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
         let report = try target.making(in: session) {
             try request.make(backup, of: open.items, with: keys, in: session)

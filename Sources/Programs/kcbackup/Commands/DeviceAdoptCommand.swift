@@ -4,6 +4,7 @@ internal import KCDeviceIdentity
 internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup device adopt`: the user says what this machine is, where its machine ID does not.
 struct DeviceAdoptCommand: Verb {
@@ -45,9 +46,9 @@ struct DeviceAdoptCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if keepKey, newKey { throw UsageProblem.together(.keepKey, .newKey) }
         if keepKey, heldBy != nil { throw UsageProblem.together(.keepKey, .heldBy) }
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         let provider = device.provider
-        let keychains = try LocalKeychain.names(in: session.world.dataFolder)
+        let keychains = try LocalKeychain.names(in: session.machine.dataFolder)
         guard try provider.holdsKey else {
             // A device that never had a key gets one with its first keychain.
             let isAsked = !keepKey && !newKey && session.world.terminal.isAttended

@@ -5,6 +5,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup device`: shows this device, and manages trusted ones.
 struct DeviceCommand: ParsableCommand {
@@ -33,7 +34,7 @@ struct DeviceShowCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         let status = try device.status()
         // A key from another machine identifies its device, but cannot be used until the user has said what this is.
         let key = status.machine == .different ? nil : try device.key()

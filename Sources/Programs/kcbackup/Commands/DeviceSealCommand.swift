@@ -7,6 +7,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup device seal`: the key moves from the file to the TPM.
 struct DeviceSealCommand: Verb {
@@ -36,7 +37,7 @@ struct DeviceSealCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         let id = try device.key().id
         if case .chip = try device.provider.status().holding {
             throw DeviceKeyFailure.heldByChip(path: device.provider.location, device: id)
@@ -97,7 +98,7 @@ struct DeviceUnsealCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         let id = try device.key().id
         if case .file = try device.provider.status().holding {
             throw DeviceKeyFailure.heldByFile(path: device.provider.location, device: id)
@@ -159,16 +160,16 @@ struct KeyCopyConsent: ParsableArguments {
         defer { session.subjects.keychain = nil }
         let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
         try session.trying(wanted, of: keychain) { secret in
-            try session.world.unlocked.unlock(
-                keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
+            try session.machine.unlocked.unlock(
+                keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
         }
     }
 
     /// A keychain with a passcode that works here: the default one, or else the first; nil if there is none.
     private func keychain(in session: Session) throws -> (LocalKeychain, Keychain)? {
-        let standard = try LocalKeychain(nil, in: session.world)
-        let names = try LocalKeychain.names(in: session.world.dataFolder)
-        let keychains = try names.map { try LocalKeychain($0, in: session.world) }
+        let standard = try LocalKeychain(nil, in: session.machine)
+        let names = try LocalKeychain.names(in: session.machine.dataFolder)
+        let keychains = try names.map { try LocalKeychain($0, in: session.machine) }
         for local in keychains.filter({ $0 == standard }) + keychains.filter({ $0 != standard }) {
             do {
                 let keychain = try local.open(in: session)

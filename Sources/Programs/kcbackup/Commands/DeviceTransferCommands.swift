@@ -10,6 +10,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup device export`.
 struct DeviceExportCommand: Verb {
@@ -51,10 +52,10 @@ struct DeviceExportCommand: Verb {
         if output == "-" { throw UsageProblem.malformed(.output, form: "the path of a new file") }
         // An age file has either one passphrase or public keys.
         if passphrase != nil, let other = recipients.firstGiven { throw UsageProblem.together(.passphrase, other) }
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         let status = try device.provider.status()
         let id = status.device
-        let path = session.world.resolve(output)
+        let path = session.machine.resolve(output)
         if try Path.exists(path) { throw FileFailure(output, .exists) }
         try session.requireFolder(ofKeyFile: output)
         if passphrase != nil { try session.secrets.require(wanted) }
@@ -83,7 +84,7 @@ struct DeviceExportCommand: Verb {
 
     private func encrypt(_ text: borrowing SecretBytes, in session: Session) throws -> [UInt8] {
         let given = try recipients.request.recipients(passphrase, in: session)
-        guard given.isEmpty, let cost = session.world.costs.passphrase else {
+        guard given.isEmpty, let cost = session.machine.costs.passphrase else {
             return try encrypt(text, to: given.map(\.recipient))
         }
         return try session.quietly(passphrase) {
@@ -139,14 +140,14 @@ struct DeviceImportCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         // An age file has either one passphrase or public keys.
         if opening.passphrase != nil, !opening.identity.isEmpty { throw UsageProblem.together(.passphrase, .identity) }
-        let path = session.world.resolve(file)
+        let path = session.machine.resolve(file)
         if ArchiveFile.isArchive(at: path) {
             throw Refusal(
                 .damaged, "\(quoted(file)) is an archive, not the key of a device",
                 hint: "'kcbackup restore \(shellWord(file))' restores it",
                 "'kcbackup device export' writes the key of a device")
         }
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         let provider = device.provider
         session.subjects.path = file
         var text = try PrivateFile.readPublic(path)

@@ -6,6 +6,7 @@ internal import KCBackupTasks
 internal import KCConsole
 internal import KCItemStores
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup diff`: shows what changed between two archives or files, or since one was made; never shows secrets.
 struct DiffCommand: Verb {
@@ -171,7 +172,7 @@ struct DiffCommand: Verb {
     private func store(comparedWith first: ComparedSide, in session: Session) throws -> any NamedStore {
         if let keychain { return try session.store(keychain) }
         guard let archive = first.archive,
-            let store = try StoreChoice.archived(archive.opened.source {}, in: session.world)
+            let store = try StoreChoice.archived(archive.opened.source {}, in: session.machine)
         else { throw UsageProblem.comparesOne }
         return store
     }

@@ -7,6 +7,7 @@ internal import KCConsole
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup exec`.
 struct ExecCommand: Verb {
@@ -79,7 +80,7 @@ struct ExecCommand: Verb {
             try session.world.takeOver(Successor(command, variables: variables, withheld: withheld))
         } catch let failure as Successor.Failure {
             let isPath = command[0].utf8.contains(UInt8(ascii: "/"))
-            if failure == .notStarted(EACCES), isPath, Path.isFolder(session.world.resolve(command[0])) {
+            if failure == .notStarted(EACCES), isPath, Path.isFolder(session.machine.resolve(command[0])) {
                 throw Refusal(.notRun, "\(quoted(command[0])) is a folder, not a program")
             }
             throw Self.refusal(failure, of: command[0])

@@ -7,6 +7,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup export`: writes items to a file for another program.
 struct ExportCommand: Verb {
@@ -105,8 +106,8 @@ struct ExportCommand: Verb {
             password, reading.opening.passphrase, reading.opening.identityPassphrase, keychain.passcode, in: session)
         try source.unlock(filter, in: session)
         let started = try format.start(
-            date: session.now, kdbxMemoryInKiB: session.world.costs.kdbxMemoryInKiB,
-            spoolingIn: session.world.temporaryFolder)
+            date: session.now, kdbxMemoryInKiB: session.machine.costs.kdbxMemoryInKiB,
+            spoolingIn: session.machine.temporaryFolder)
         let export = try source.run(to: started.writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
         let isUnreadable = export.isUnreadable

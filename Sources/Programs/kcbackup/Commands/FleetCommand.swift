@@ -1,9 +1,11 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCFleet
 internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportPages
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup fleet`: looks after many machines that share a folder of a remote.
 struct FleetCommand: ParsableCommand {
@@ -92,10 +94,10 @@ struct FleetStatusCommand: Verb {
         _ location: RemoteLocation, _ days: [ReceiptDay], _ members: FleetMembers, _ age: MaximumAge, _ session: Session
     ) throws -> FleetReport {
         let fleet = try FleetFolder(
-            location, session.world.rclone(), temporaryFolder: session.world.temporaryFolder)
+            location, session.machine.rclone(), temporaryFolder: session.machine.temporaryFolder)
         var observer = try fleet.observer(of: members)
         for day in days {
-            let failure = try session.world.blamingTemporaryFolder { try fleet.show(day, to: &observer) }
+            let failure = try session.machine.blamingTemporaryFolder { try fleet.show(day, to: &observer) }
             if let failure { session.warn(explainRemote(failure).message) }
         }
         return observer.report(days: days, maximumAge: age, now: session.now)

@@ -3,6 +3,7 @@ internal import KCDeviceIdentity
 internal import KCFleetIndex
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup fleet export`.
 struct FleetExportCommand: Verb {

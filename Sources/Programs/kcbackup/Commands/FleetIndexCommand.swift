@@ -1,9 +1,11 @@
 internal import ArgumentParser
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCFleet
 internal import KCFleetIndex
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup fleet index`.
 struct FleetIndexCommand: Verb {
@@ -55,14 +57,14 @@ struct FleetIndexCommand: Verb {
         let identities = try keys.identity.flatMap {
             try session.nativeIdentities(in: $0, passphrase: keys.identityPassphrase)
         }
-        let temporaryFolder = session.world.temporaryFolder
-        let fleet = try FleetFolder(location, session.world.rclone(), temporaryFolder: temporaryFolder)
+        let temporaryFolder = session.machine.temporaryFolder
+        let fleet = try FleetFolder(location, session.machine.rclone(), temporaryFolder: temporaryFolder)
         let index = try FleetIndex.opening(path, creating: true)
         let indexer = FleetIndexer(
             fleet, members, identities: identities, index: index, temporaryFolder: temporaryFolder, now: session.now)
         var report = FleetIndexReport()
         var progress: Progress?
-        try session.world.blamingTemporaryFolder {
+        try session.machine.blamingTemporaryFolder {
             try indexer.run(into: &report) { total in
                 if progress == nil { progress = Progress("reading archives", of: UInt64(total), in: session) }
                 progress?.step()
@@ -105,5 +107,5 @@ func indexPath(_ given: String, _ option: OptionName?, in session: Session) thro
             "an index is a file on this machine, and \(quoted(given)) is not one",
             hint: "for a file with a colon in its name, type './NAME'")
     }
-    return session.world.resolve(given)
+    return session.machine.resolve(given)
 }

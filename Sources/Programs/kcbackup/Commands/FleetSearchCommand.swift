@@ -5,6 +5,7 @@ internal import KCDeviceIdentity
 internal import KCFleetIndex
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup fleet search`.
 struct FleetSearchCommand: Verb {

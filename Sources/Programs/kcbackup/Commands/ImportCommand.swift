@@ -10,6 +10,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup import`: adds the items of a file, of another program or of lines, to a keychain or to the desktop keyring.
 struct ImportCommand: Verb {
@@ -109,7 +110,7 @@ struct ImportCommand: Verb {
                 isDryRun: dryRun, keepsState: !noUndo
             ).run(in: session)
         }
-        let local = try LocalKeychain(target.keychain, in: session.world)
+        let local = try LocalKeychain(target.keychain, in: session.machine)
         // Check before asking the user in vain.
         let isThere = try Path.exists(local.path)
         if !isThere, !dryRun { _ = try target.open(in: session) }
@@ -118,12 +119,12 @@ struct ImportCommand: Verb {
         let reading: ForeignReader.Reading
         do {
             reading = try reader.read(as: table)
-        } catch ForeignFailure.unknownFormat where Path.isFolder(session.world.resolve(file)) {
+        } catch ForeignFailure.unknownFormat where Path.isFolder(session.machine.resolve(file)) {
             throw UsageProblem(
                 "\(quoted(file)) is a folder in which 'import' finds nothing that it can read",
                 hint: "name one file, as in 'kcbackup import \(shellWord(file))/FILE'",
                 "'kcbackup import --help' lists the formats")
-        } catch ForeignFailure.notOfFormat(let title, nil) where Path.isFolder(session.world.resolve(file)) {
+        } catch ForeignFailure.notOfFormat(let title, nil) where Path.isFolder(session.machine.resolve(file)) {
             throw UsageProblem(
                 "\(quoted(file)) is a folder, and not \(withArticle(title))",
                 hint: "to import one file in it, name the file: 'kcbackup import \(shellWord(file))/FILE'")
@@ -132,7 +133,7 @@ struct ImportCommand: Verb {
             throw try FileRemoval.explain(error, of: file, in: session)
         }
         // Where the desktop keyring is what commands use, a keychain has to be named to undo its changes.
-        let lists = try KeychainLists.load(from: session.world.dataFolder)
+        let lists = try KeychainLists.load(from: session.machine.dataFolder)
         let isElsewhere = target.keychain == nil && lists.store == .desktop
         if isElsewhere, isThere { warnOfPlace(local, in: session) }
         return try KeychainImport(

@@ -13,6 +13,7 @@ internal import KCLocalKeychains
 internal import KCReportPages
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// `kcbackup inspect`: lists the contents of an archive, never secrets.
 struct InspectCommand: Verb {
@@ -223,7 +224,7 @@ struct InspectCommand: Verb {
 
     /// Shows what needs no key, after verifying it.
     private func printOutside(_ named: NamedArchive, _ archive: String, _ isFirst: Bool, _ session: Session) throws {
-        let proven = try named.proveOutside(local: LocalDevice(session.world).identity())
+        let proven = try named.proveOutside(local: LocalDevice(session.machine).identity())
         let outline = proven.outline
         let unseen = outline.header.mode == .unencrypted || archives.outside ? ArchiveOutline.inside : outline.notSeen
         try session.result(

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
+internal import KCStoreTasks
 
 /// The items of a store that pass a filter, first without their secrets, and then with those that are shown.
 final class ItemSearch {
@@ -29,7 +30,7 @@ final class ItemSearch {
     init(_ store: any ReadableStore, _ filter: ItemFilter, reading: Reading, in session: Session) throws {
         (self.store, self.filter, self.reading, self.session) = (store, filter, reading, session)
         if reading == .none { try store.open(.withoutQuestion) }
-        let log = ItemLog(spoolingIn: session.world.temporaryFolder)
+        let log = ItemLog(spoolingIn: session.machine.temporaryFolder)
         shortfall = try store.list(filter, withSecrets: false, in: log)
         found = try log.finish()
         count = found.count
@@ -56,11 +57,11 @@ final class ItemSearch {
     /// The items that are shown, with their secrets if these are read, each with the number of its `ListedSeal`.
     func items() throws -> ListedItems {
         if reading == .none || found.isEmpty { return found }
-        let log = ItemLog(spoolingIn: session.world.temporaryFolder)
+        let log = ItemLog(spoolingIn: session.machine.temporaryFolder)
         _ = try store.list(filter, withSecrets: true, in: log)
         let items = try log.finish()
         if !takesMarkedOnly { return items }
-        let marked = ItemLog(spoolingIn: session.world.temporaryFolder)
+        let marked = ItemLog(spoolingIn: session.machine.temporaryFolder)
         try items.forEachSecret { item, number, secret in
             if item.isMarkedAsOneTimePassword { try marked.add(item, number: number, secret: SecretBytes(secret)) }
         }

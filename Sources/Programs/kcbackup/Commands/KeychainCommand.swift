@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCLocalKeychains
+internal import KCStoreTasks
 
 /// `kcbackup keychain`: commands for keychains.
 struct KeychainCommand: ParsableCommand {
@@ -36,6 +37,6 @@ struct KeychainOperand: ParsableArguments {
             throw UsageProblem(
                 "the keychain is given twice: as an argument and with '\(OptionName.keychain.spelling)'")
         }
-        return try LocalKeychain(name ?? keychain, in: session.world)
+        return try LocalKeychain(name ?? keychain, in: session.machine)
     }
 }

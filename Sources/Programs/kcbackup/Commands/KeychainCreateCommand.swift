@@ -9,6 +9,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCPasscodeStrength
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keychain create`.
 struct KeychainCreateCommand: Verb {
@@ -74,7 +75,7 @@ struct KeychainCreateCommand: Verb {
         if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
         try local.requireNoOther()
         try local.requireFolder()
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         try device.requireKeyOrNone()
         try requireHolder(device, in: session)
         if suggest { try session.suggestPasscode() }
@@ -107,7 +108,7 @@ struct KeychainCreateCommand: Verb {
             session.warnJobs(ofNew: local, passcode: passcode)
         }
         // A user who loses the device key or the passcode before the first backup loses everything.
-        let isDefault = (try? LocalKeychain(nil, in: session.world)) == local
+        let isDefault = (try? LocalKeychain(nil, in: session.machine)) == local
         let option = isDefault ? "" : " \(OptionName.keychain.spelling) \(shellWord(local.name))"
         session.note("make its first backup soon: 'kcbackup create\(option) FILE.kcb'")
         if style.json {
@@ -152,9 +153,9 @@ struct KeychainCreateCommand: Verb {
 extension NewKeychain {
     /// Creates an instance for a keychain in this world.
     init(_ local: LocalKeychain, heldBy holder: NewKeyHolder = .file, in session: Session) {
-        let world = session.world
+        let machine = session.machine
         self.init(
-            local, in: world.dataFolder, on: LocalDevice(world), heldBy: holder, cost: world.costs.passcode,
+            local, in: machine.dataFolder, on: LocalDevice(machine), heldBy: holder, cost: machine.costs.passcode,
             now: session.now)
     }
 }
@@ -176,10 +177,10 @@ extension Session {
         do {
             let keychain = try local.open(in: self)
             // If nothing can stay unlocked, avoid a pointless key derivation.
-            if let refusal = try world.unlocked.status(keychain, now: now).refusal {
+            if let refusal = try machine.unlocked.status(keychain, now: now).refusal {
                 return note("it is locked, and nothing can stay unlocked between commands: \(refusal.reason)")
             }
-            try world.unlocked.unlock(keychain, passcode: passcode, now: now)
+            try machine.unlocked.unlock(keychain, passcode: passcode, now: now)
             try noteUnlocked(keychain)
         } catch {
             let failure = Failure(error, subjects)

@@ -4,6 +4,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keychain default`.
 struct KeychainDefaultCommand: Verb {
@@ -39,8 +40,8 @@ struct KeychainDefaultCommand: Verb {
             try choose(store, in: session)
             session.done = "\(quoted(store)) is the default now"
         }
-        let isChosen = try KeychainLists.load(from: session.world.dataFolder).store != nil
-        let standard = try StandardStore(in: session.world).store
+        let isChosen = try KeychainLists.load(from: session.machine.dataFolder).store != nil
+        let standard = try StandardStore(in: session.machine).store
         try session.result(
             ["default": .text(standard.name), "chosen": .flag(isChosen)], [displayed(standard.name) + "\n"])
         if !isChosen { session.note("not chosen: 'kcbackup keychain default NAME' chooses one") }
@@ -53,10 +54,10 @@ struct KeychainDefaultCommand: Verb {
         }
         // A misspelled name would be remembered; the keychain that is the default anyway may be made later.
         if case .keychain(let local) = store,
-            try Path.exists(local.path) || local != LocalKeychain(nil, in: session.world)
+            try Path.exists(local.path) || local != LocalKeychain(nil, in: session.machine)
         {
             _ = try local.open(in: session)
         }
-        try StandardStore.remember(store, in: session.world)
+        try StandardStore.remember(store, in: session.machine)
     }
 }

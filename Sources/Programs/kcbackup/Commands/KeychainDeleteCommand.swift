@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keychain delete`.
 struct KeychainDeleteCommand: Verb {
@@ -77,7 +78,9 @@ struct KeychainDeleteCommand: Verb {
     /// Warns that the kept states may be all that is left of the items in a keychain that cannot be opened.
     private func warnOfStates(_ local: LocalKeychain, in session: Session) throws {
         var count = 0
-        for folder in try StateFolder.all(at: local, in: session.world.dataFolder) { count += try folder.list().count }
+        for folder in try StateFolder.all(at: local, in: session.machine.dataFolder) {
+            count += try folder.list().count
+        }
         if count == 0 { return }
         session.warn(
             "\(counted(count, "state")) of it from before changes will be deleted as well; "
@@ -85,9 +88,9 @@ struct KeychainDeleteCommand: Verb {
     }
 
     private func delete(_ keychain: Keychain?, _ local: LocalKeychain, in session: Session) throws {
-        let world = session.world
+        let machine = session.machine
         let remains = try local.delete(
-            keychain, endingIn: world.unlocked, lists: world.dataFolder, now: session.now)
+            keychain, endingIn: machine.unlocked, lists: machine.dataFolder, now: session.now)
         for remains in remains {
             switch remains {
             case .kernelKeys: session.warn("its keys may stay in the memory of the kernel until they expire")

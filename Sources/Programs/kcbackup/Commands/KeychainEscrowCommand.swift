@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keychain escrow`: manages the key for unattended backups.
 struct KeychainEscrowCommand: ParsableCommand {
@@ -59,10 +60,10 @@ struct KeychainEscrowEnableCommand: Verb {
         guard keychain.hasPasscode else { throw KeychainStoreError.escrow(.noPasscode) }
         if keychain.keybag.escrow != nil { throw KeychainStoreError.escrow(.exists) }
         if output != "-" { try session.requireFolder(ofKeyFile: output) }
-        let unlocked = session.world.unlocked
+        let unlocked = session.machine.unlocked
         let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcodeOption.passcode)
         let secret = try session.trying(wanted, of: keychain) { secret in
-            try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
+            try unlocked.unlock(keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
             return secret.copy()
         }
         let key = try EscrowKey.generate()
@@ -75,9 +76,9 @@ struct KeychainEscrowEnableCommand: Verb {
             try session.write(text)
             try keychain.enableEscrow(for: key.publicKey, passcode: secret, now: session.now)
         } else {
-            let path = session.world.resolve(output)
+            let path = session.machine.resolve(output)
             let note = try UnfinishedEscrow(
-                of: key.publicKey.description, text, in: path, of: keychain.path, in: session.world.dataFolder)
+                of: key.publicKey.description, text, in: path, of: keychain.path, in: session.machine.dataFolder)
             do {
                 try session.makingKeyFile { () throws(FileFailure) in try PrivateFile.create(path, text) }
             } catch {

@@ -7,6 +7,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keychain info`.
 struct KeychainInfoCommand: Verb {
@@ -32,7 +33,7 @@ struct KeychainInfoCommand: Verb {
         let keychain = try local.open(in: session)
         try keychain.checkIntegrity()
         let found = try keychain.information()
-        let status = try session.world.unlocked.status(keychain, now: session.now)
+        let status = try session.machine.unlocked.status(keychain, now: session.now)
         var lines = [
             "keychain  \(displayedPath(local.name))\n",
             "path      \(displayedPath(local.path))\n",

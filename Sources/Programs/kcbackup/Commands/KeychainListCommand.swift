@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keychain list`.
 struct KeychainListCommand: Verb {
@@ -27,8 +28,8 @@ struct KeychainListCommand: Verb {
         ])
         var json: [JSONValue] = []
         var status = ExitStatus.ok
-        for name in try LocalKeychain.names(in: session.world.dataFolder) {
-            let local = try LocalKeychain(name, in: session.world)
+        for name in try LocalKeychain.names(in: session.machine.dataFolder) {
+            let local = try LocalKeychain(name, in: session.machine)
             do {
                 let found = try local.open(in: session).information()
                 table.append([

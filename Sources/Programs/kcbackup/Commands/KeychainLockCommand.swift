@@ -6,6 +6,7 @@ internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keychain lock`.
 struct KeychainLockCommand: Verb {
@@ -55,8 +56,8 @@ struct KeychainLockCommand: Verb {
     private func lockAll(in session: Session) throws -> ExitStatus {
         var status = ExitStatus.ok
         var json: [JSONValue] = []
-        for name in try LocalKeychain.names(in: session.world.dataFolder) {
-            let local = try LocalKeychain(name, in: session.world)
+        for name in try LocalKeychain.names(in: session.machine.dataFolder) {
+            let local = try LocalKeychain(name, in: session.machine)
             do {
                 let keychain = try local.open(in: session)
                 guard keychain.hasPasscode else { continue }
@@ -71,9 +72,9 @@ struct KeychainLockCommand: Verb {
     }
 
     private func lock(_ keychain: Keychain, _ local: LocalKeychain, in session: Session) throws -> JSONValue {
-        try session.world.unlocked.lock(keychain, untilFirstUnlock: untilFirstUnlock)
+        try session.machine.unlocked.lock(keychain, untilFirstUnlock: untilFirstUnlock)
         session.did("keychain \(quoted(local.name)) locked")
-        return .status(local, try session.world.unlocked.status(keychain, now: session.now))
+        return .status(local, try session.machine.unlocked.status(keychain, now: session.now))
     }
 }
 
@@ -105,7 +106,7 @@ struct KeychainUnlockCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
         let keychain = try passcodeOption.open(local, in: session)
-        let unlocked = session.world.unlocked
+        let unlocked = session.machine.unlocked
         if keychain.hasPasscode {
             // Check before the user types a passcode in vain.
             let before = try unlocked.status(keychain, now: session.now)
@@ -119,7 +120,7 @@ struct KeychainUnlockCommand: Verb {
             } else {
                 let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcodeOption.passcode)
                 try session.trying(wanted, of: keychain) { secret in
-                    try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock())
+                    try unlocked.unlock(keychain, passcode: secret.copy(), now: session.machine.clock())
                 }
             }
             session.done = "keychain \(quoted(local.name)) is unlocked"
@@ -136,7 +137,7 @@ struct KeychainUnlockCommand: Verb {
 extension Session {
     /// Tells how long a newly unlocked keychain stays unlocked.
     func noteUnlocked(_ keychain: Keychain) throws(KeychainStoreError) {
-        let status = try world.unlocked.status(keychain, now: now)
+        let status = try machine.unlocked.status(keychain, now: now)
         guard status.refusal == nil else { return }
         let name = subjects.keychain.map { " \(quoted($0))" } ?? ""
         note("keychain\(name) is unlocked; it locks \(status.settings.words)")

@@ -9,6 +9,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCPasscodeStrength
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keychain set-passcode`.
 struct KeychainSetPasscodeCommand: Verb {
@@ -77,7 +78,7 @@ struct KeychainSetPasscodeCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         try countedBy?.require(heldBy: device.provider.status().holding.holder, device)
         let wanted = WantedSecret(.passcode(keychain: local.name), .newPasscode, from: newPasscode)
         if newPasscode != nil { try session.secrets.require(wanted) }
@@ -100,8 +101,8 @@ struct KeychainSetPasscodeCommand: Verb {
             try confirmRemoval(keychain, in: session)
         }
         let progress = try Progress("sealing items again", in: session, itemsOf: keychain.itemCount)
-        let change = try session.world.unlocked.setPasscode(
-            keychain, current: current, new: new, countedBy: countedBy?.counter, cost: session.world.costs.passcode,
+        let change = try session.machine.unlocked.setPasscode(
+            keychain, current: current, new: new, countedBy: countedBy?.counter, cost: session.machine.costs.passcode,
             now: session.now, step: { progress.step() })
         progress.finish()
         session.done = new == nil ? "passcode removed" : "passcode set"
@@ -143,14 +144,14 @@ struct KeychainSetPasscodeCommand: Verb {
 
     /// Unlocks a keychain for this command only, and returns its passcode; nil if it has none.
     private func unlock(_ keychain: Keychain, _ name: String, in session: Session) throws -> SecretBytes? {
-        let unlocked = session.world.unlocked
+        let unlocked = session.machine.unlocked
         guard keychain.hasPasscode else {
             try unlocked.unlock(keychain, passcode: nil, now: session.now, keepsSession: false)
             return nil
         }
         let wanted = WantedSecret(.passcode(keychain: name), .passcode, from: passcode)
         return try session.trying(wanted, of: keychain) { secret in
-            try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
+            try unlocked.unlock(keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
             return secret.copy()
         }
     }

@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keychain set-settings`.
 struct KeychainSetSettingsCommand: Verb {
@@ -62,9 +63,9 @@ struct KeychainSetSettingsCommand: Verb {
                 lockAfter: seconds ?? before.lockAfter,
                 lockOnSuspend: lockOnSuspend || before.lockOnSuspend && !noLockOnSuspend)
         else { throw UsageProblem.malformed(.lockAfter, form: Self.form) }
-        try session.world.unlocked.setLockSettings(settings, of: keychain)
+        try session.machine.unlocked.setLockSettings(settings, of: keychain)
         session.did("keychain \(quoted(local.name)) locks \(settings.words)")
-        let status = try session.world.unlocked.status(keychain, now: session.now)
+        let status = try session.machine.unlocked.status(keychain, now: session.now)
         try session.result(["states": [.status(local, status)]], [])
         return .ok
     }

@@ -9,6 +9,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecurityTokens
+internal import KCStoreTasks
 
 /// `kcbackup keychain token`: manages the security tokens of a keychain.
 struct KeychainTokenCommand: ParsableCommand {
@@ -51,24 +52,24 @@ struct KeychainTokenAddCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let name = try TokenName.given(token)
-        let local = try LocalKeychain(options.keychain, in: session.world)
+        let local = try LocalKeychain(options.keychain, in: session.machine)
         let keychain = try local.open(in: session)
         do throws(KeybagFailure) {
             try keychain.keybag.requirePlace(forToken: name)
         } catch {
             throw KeychainStoreError(error)
         }
-        let connected = try session.world.tokens.connected()
+        let connected = try session.machine.tokens.connected()
         guard let device = connected.first else { throw TokenFailure.noToken }
         if connected.count > 1 {
             throw Refusal(
                 .refused, "several security tokens are connected, and one of them is meant",
                 hint: "take out the others, and try again")
         }
-        let unlocked = session.world.unlocked
+        let unlocked = session.machine.unlocked
         let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: options.passcode)
         let passcode = try session.trying(wanted, of: keychain) { secret in
-            try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
+            try unlocked.unlock(keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
             return secret.copy()
         }
         let handle = try handle(of: device, in: session)
@@ -89,7 +90,7 @@ struct KeychainTokenAddCommand: Verb {
         try session.askTouch("Touch the security token when it blinks.")
         let salt = try RandomBytes.bytes(count: TokenHandle.saltSize)
         let credential = try session.quietly(nil) {
-            try session.world.tokens.enrol(device, .touch) { left in
+            try session.machine.tokens.enrol(device, .touch) { left in
                 guard session.world.terminal.isAttended else { throw TokenFailure.pinNeeded }
                 let tries = left.map { " (\(counted($0, "try", plural: "tries")))" } ?? ""
                 return try session.world.terminal.readSecret("Enter the PIN of the security token\(tries): ")
@@ -159,7 +160,7 @@ struct KeychainTokenRemoveCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let name = try TokenName.given(token)
-        let local = try LocalKeychain(keychain, in: session.world)
+        let local = try LocalKeychain(keychain, in: session.machine)
         let keychain = try local.open(in: session)
         try keychain.removeToken(name)
         session.did("the security token \(quoted(name.text)) opens nothing of keychain \(quoted(local.name)) now")

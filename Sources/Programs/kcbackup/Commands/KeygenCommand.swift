@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup keygen`: generates an age identity.
 struct KeygenCommand: Verb {
@@ -48,7 +49,7 @@ struct KeygenCommand: Verb {
             return .ok
         }
         try session.makingKeyFile { () throws(FileFailure) in
-            try PrivateFile.create(session.world.resolve(output), text)
+            try PrivateFile.create(session.machine.resolve(output), text)
         }
         session.done = "\(displayed(output)): the identity of \(identity.recipient.abbreviation)"
         if style.json {

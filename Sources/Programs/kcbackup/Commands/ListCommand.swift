@@ -7,6 +7,7 @@ internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup list`.
 struct ListCommand: Verb {
@@ -72,13 +73,13 @@ struct ListCommand: Verb {
             if lock.lockWait != nil { throw UsageProblem.needs(.lockWait, .rebuild) }
             if yes { throw UsageProblem.needs(.yes, .rebuild) }
         }
-        if let remote = try session.world.remote(folder) {
+        if let remote = try session.machine.remote(folder) {
             if rebuild { throw UsageProblem.notOfRemote(.rebuild) }
             if keys { throw UsageProblem.notOfRemote(.keys) }
             try RemoteListing(location: remote, session: session).tell(in: table)
             return .ok
         }
-        let path = session.world.resolve(folder)
+        let path = session.machine.resolve(folder)
         if keys {
             if rebuild { throw UsageProblem.together(.keys, .rebuild) }
             return try FolderKeys(folder, trying: trying, in: session).list(in: table)

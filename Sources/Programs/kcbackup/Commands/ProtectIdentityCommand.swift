@@ -6,6 +6,7 @@ internal import KCFileProtection
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup protect identity`.
 struct ProtectIdentityCommand: Verb {
@@ -49,7 +50,7 @@ struct ProtectIdentityCommand: Verb {
         let holder = place.keychain.map { "class \(`class`) of keychain \(quoted($0.name))" } ?? "this device"
         let text = identity.file(comments: ["key of \(holder)"])
         if let output {
-            try PrivateFile.create(session.world.resolve(output), text.utf8.span, anywhere: true)
+            try PrivateFile.create(session.machine.resolve(output), text.utf8.span, anywhere: true)
             session.done = "\(displayed(output)): the identity of \(identity.recipient)"
         }
         try session.result(

@@ -4,6 +4,7 @@ internal import KCFileProtection
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup protect status`.
 struct ProtectStatusCommand: Verb {
@@ -33,7 +34,7 @@ struct ProtectStatusCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let opened = try files.map { try FileToProtect(session.world.resolve(file: $0)) }
+        let opened = try files.map { try FileToProtect(session.machine.resolve(file: $0)) }
         let places = try FileKeyPlaces(keychain, passesOver: true, in: session)
         var table = Table([
             Table.Column(title: "FILE", least: 8), Table.Column(title: "CLASS"),

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup prune`.
 struct PruneCommand: Verb {
@@ -53,7 +54,7 @@ struct PruneCommand: Verb {
             throw UsageProblem("'\(OptionName.undo.spelling)' brings back what was last removed, and takes no rules")
         }
         if undo, dryRun { throw UsageProblem.together(.undo, .dryRun) }
-        if try session.world.remote(folder) != nil { throw Refusal.pruningRemote }
+        if try session.machine.remote(folder) != nil { throw Refusal.pruningRemote }
         let retention = try rules.retention()
         if !undo, retention.isEmpty { throw CatalogueFailure.noRule }
         let wait = try lock.wait()

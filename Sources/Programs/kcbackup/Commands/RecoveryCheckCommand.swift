@@ -7,6 +7,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup recovery check`.
 struct RecoveryCheckCommand: Verb {
@@ -45,7 +46,7 @@ struct RecoveryCheckCommand: Verb {
         if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
         if identity.isEmpty { throw UsageProblem.empty(.identity) }
         try requireOneInput(archives + [identity], [])
-        let local = LocalDevice(session.world)
+        let local = LocalDevice(session.machine)
         let kits = try local.keyIfAny().map { LocalKits(of: $0, at: local) }
         let known = try kits?.list() ?? []
         let keys = try session.nativeIdentities(in: identity, passphrase: nil)
@@ -109,7 +110,7 @@ struct RecoveryCheckCommand: Verb {
         if file.header.mode == .unencrypted { throw KitProblem.unencrypted(archive: archive) }
         let opened = try file.prove().open(identities: keys)
         guard opened.opensSecrets else { throw KitProblem.opensMetadataAlone(archive: archive) }
-        let proven = try ProvenArchive(opened, local: LocalDevice(session.world).identity())
+        let proven = try ProvenArchive(opened, local: LocalDevice(session.machine).identity())
         let progress = Progress("verifying items", in: session, reading: proven.opened, 1, metadata: 0)
         defer { progress.finish() }
         return try proven.verify { progress.step() }

@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup recovery`: sheets of paper that open backups.
 struct RecoveryCommand: ParsableCommand {
@@ -31,7 +32,7 @@ struct RecoveryListCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let local = LocalDevice(session.world)
+        let local = LocalDevice(session.machine)
         let kits = try local.keyIfAny().map { try LocalKits(of: $0, at: local).list() } ?? []
         var table = Table([
             Table.Column(title: "KIT"), Table.Column(title: "MADE"), Table.Column(title: "CHECKED"),
@@ -75,7 +76,7 @@ struct RecoveryRetireCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let local = LocalDevice(session.world)
+        let local = LocalDevice(session.machine)
         guard let device = try local.keyIfAny() else { throw KitProblem.unknown }
         let wanted = fingerprint.lowercased()
         let kit = try LocalKits(of: device, at: local).change { kits in

@@ -8,6 +8,7 @@ internal import KCLocalKeychains
 internal import KCQRCodes
 internal import KCRecoveryKits
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup recovery make`.
 struct RecoveryMakeCommand: Verb {
@@ -74,13 +75,13 @@ struct RecoveryMakeCommand: Verb {
         let scheme = try shares.map(Self.scheme)
         let form = try Self.form(ofFile: output)
         let hasCode = try hasCode(on: form, session)
-        let local = LocalDevice(session.world)
+        let local = LocalDevice(session.machine)
         let device = try local.keyOrFirst().key
         let kits = LocalKits(of: device, at: local)
         let present = try kits.list()
         for kit in present where !kit.isPrinted && kit.retired == nil { session.warn(kit.unprintedWords) }
         try requireRoom(in: present)
-        if let output, case let path = session.world.resolve(output), try Path.exists(path) {
+        if let output, case let path = session.machine.resolve(output), try Path.exists(path) {
             throw Refusal.keyFileExists(path)
         }
         try session.requireJobsFit(kitThatIsPostQuantum: postQuantum)
@@ -139,7 +140,7 @@ struct RecoveryMakeCommand: Verb {
     private func write(_ sheet: borrowing SecretBytes, to output: String?, in session: Session) throws {
         guard let output else { return try session.write(sheet) }
         // Nothing trusts the sheet, so it may be in a folder in memory that all users share.
-        let path = session.world.resolve(output)
+        let path = session.machine.resolve(output)
         try session.makingKeyFile { () throws(FileFailure) in try PrivateFile.create(path, sheet, anywhere: true) }
     }
 

@@ -10,6 +10,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup rekey`.
 struct RekeyCommand: Verb {
@@ -61,8 +62,8 @@ struct RekeyCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let device = try LocalDevice(session.world).key()
-        for archive in archives where try !archive.isEmpty && !Path.exists(session.world.resolve(archive)) {
+        let device = try LocalDevice(session.machine).key()
+        for archive in archives where try !archive.isEmpty && !Path.exists(session.machine.resolve(archive)) {
             throw FileFailure(archive, .notFound)
         }
         if let source = opening.passphrase {
@@ -75,11 +76,11 @@ struct RekeyCommand: Verb {
         for archive in archives {
             let subjects = try subjects(of: archive, &unknown, in: session)
             // Later runs use the new keys once every archive has them.
-            if try rekeying.rekey(subjects), Path.isFolder(session.world.resolve(archive)),
+            if try rekeying.rekey(subjects), Path.isFolder(session.machine.resolve(archive)),
                 let folder = subjects.first?.folder
             {
                 try folder.pin(keys: names)
-                session.warnJobs(inFolder: CatalogueFile.place(of: session.world.resolve(archive)))
+                session.warnJobs(inFolder: CatalogueFile.place(of: session.machine.resolve(archive)))
             }
         }
         let done = rekeying.done
@@ -117,7 +118,7 @@ struct RekeyCommand: Verb {
         of archive: String, _ unknown: inout [String], in session: Session
     ) throws -> [Rekeying.Subject] {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
-        let resolved = session.world.resolve(archive)
+        let resolved = session.machine.resolve(archive)
         if Path.isFolder(resolved) {
             _ = try session.knownCatalogue(of: archive)
             let folder = try session.backupFolder(archive, waitingAtMost: lock.wait())

@@ -11,6 +11,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// `kcbackup restore`: restores an archive into a keychain.
 struct RestoreCommand: Verb {
@@ -199,7 +200,7 @@ struct RestoreCommand: Verb {
             RestoreChanges(
                 namesCreated: dryRun || namesAll || style.json, namesSame: namesAll,
                 limit: namesAll || style.json ? .max : ChangeList.limit + 1, isForNames: !style.json,
-                spoolingIn: session.world.temporaryFolder))
+                spoolingIn: session.machine.temporaryFolder))
         // The archive is read once for the plan and once for writing.
         let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
         defer { progress.finish() }

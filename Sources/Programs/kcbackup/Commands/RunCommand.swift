@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup run`.
 struct RunCommand: Verb {
@@ -56,7 +57,7 @@ struct RunCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let jobs = Jobs(session.world)
+        let jobs = Jobs(session.machine)
         let known = try jobs.job(self.job)
         let wait = try lockWait.map { text throws(UsageProblem) in try LockWaitOption.wait(text) } ?? .zero
         let lock: FileLock
@@ -83,7 +84,7 @@ struct RunCommand: Verb {
         if change, report.isBackedUp { keepFolder(of: job, jobs, session) }
         report.explanation = report.explanation?.unattended
 
-        record.end(with: report, at: max(session.now, session.world.clock()))
+        record.end(with: report, at: max(session.now, session.machine.clock()))
         do {
             // A run that a signal has ended is recorded too.
             try Interruption.withheld { try jobs.save(record, of: job.name) }
@@ -214,7 +215,7 @@ struct RunCommand: Verb {
         let limit = job.hookTimeout ?? Job.usualHookTimeout
         do throws(ShellCommand.RunFailure) {
             try ShellCommand.run(
-                ShellScript(ofUser: command), environment: session.world.environment.merging(values) { $1 },
+                ShellScript(ofUser: command), environment: session.machine.environment.merging(values) { $1 },
                 timeLimit: limit)
         } catch {
             let reason =

@@ -9,6 +9,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup schedule`: manages jobs for unattended backups.
 struct ScheduleCommand: ParsableCommand {
@@ -58,7 +59,7 @@ struct ScheduleAddCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let jobs = Jobs(session.world)
+        let jobs = Jobs(session.machine)
         let checked = try options.checked(as: self.job, in: session) { try jobs.requireFree(self.job) }
         let job = try checked.placed(in: session)
         try job.makeFoldersOfCopies()
@@ -69,7 +70,7 @@ struct ScheduleAddCommand: Verb {
         job.backup.warnOfLocks(of: job.name, in: session)
         job.warnOfUnits(in: session)
         if job.fleet != nil {
-            session.note("the fleet knows this machine as \(try LocalDevice(session.world).key().id)")
+            session.note("the fleet knows this machine as \(try LocalDevice(session.machine).key().id)")
         }
         session.note("then let it run by itself: \(job.startingWords)")
         if style.json { try session.result(["jobs": [job.json]], []) }
@@ -91,7 +92,7 @@ struct ScheduleListCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let jobs = Jobs(session.world)
+        let jobs = Jobs(session.machine)
         var found: [Job] = []
         var unreadable: [UnreadableJob] = []
         for name in try jobs.names() {
@@ -134,7 +135,7 @@ struct ScheduleRemoveCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let jobs = Jobs(session.world)
+        let jobs = Jobs(session.machine)
         try jobs.requireExisting(job)
         var found: Job?
         var unreadable: UnreadableJob?
@@ -208,7 +209,7 @@ struct ScheduleShowCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if crontab, unit.system { throw UsageProblem.together(.crontab, .system) }
         if crontab, unit.encryptedCredentials { throw UsageProblem.together(.crontab, .encryptedCredentials) }
-        let found = try Jobs(session.world).job(job)
+        let found = try Jobs(session.machine).job(job)
         do {
             try found.requireKeys(in: session)
         } catch {
@@ -257,7 +258,7 @@ struct ScheduleInstallCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let found = try Jobs(session.world).job(job)
+        let found = try Jobs(session.machine).job(job)
         try found.requireKeys(in: session)
         let units = try unit.units(of: found, in: session)
         let folder = units.folder

@@ -4,6 +4,7 @@ internal import KCBackupJobs
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup schedule edit`.
 struct ScheduleEditCommand: Verb {
@@ -46,7 +47,7 @@ struct ScheduleEditCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let jobs = Jobs(session.world)
+        let jobs = Jobs(session.machine)
         _ = try jobs.job(job)
         // A run may keep the job with its folder of now.
         let lock: FileLock

@@ -7,6 +7,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup device list`.
 struct DeviceListCommand: Verb {
@@ -22,7 +23,7 @@ struct DeviceListCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         try printDevices(device.trusted(by: device.key()).list(), in: session)
         return .ok
     }
@@ -61,7 +62,7 @@ struct DeviceTrustCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let local = LocalDevice(session.world)
+        let local = LocalDevice(session.machine)
         let typed = DeviceID(device)
         let id = try typed ?? signer(of: device, local, session)
         let trusted = local.trusted(by: try local.key())
@@ -82,7 +83,7 @@ extension DeviceTrustCommand {
     private func signer(of archive: String, _ local: LocalDevice, _ session: Session) throws -> DeviceID {
         let isName =
             archive == InputFile.standardInputName || archive.exact.contains("/") || archive.exact.hasSuffix(".kcb")
-        guard try isName || !archive.isEmpty && Path.exists(session.world.resolve(archive)) else {
+        guard try isName || !archive.isEmpty && Path.exists(session.machine.resolve(archive)) else {
             throw UsageProblem.deviceOrArchive
         }
         let found = try ArchiveOptions.parse([]).open(archive, in: session)
@@ -115,7 +116,7 @@ struct DeviceUntrustCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         guard let id = DeviceID(device) else { throw UsageProblem.deviceID }
-        let local = LocalDevice(session.world)
+        let local = LocalDevice(session.machine)
         let trusted = local.trusted(by: try local.key())
         guard try trusted.untrust(id) else {
             throw Refusal(

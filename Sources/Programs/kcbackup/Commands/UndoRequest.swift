@@ -5,6 +5,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `undo` and `undo --list`, for any store.
 struct UndoRequest {
@@ -72,7 +73,7 @@ struct UndoRequest {
         let home = HomeRoot.home
         let states: [KeptState]
         do {
-            states = try RestorableHome(home, session.world.home, session.stateSetting).states().states.map(\.state)
+            states = try RestorableHome(home, session.machine.home, session.stateSetting).states().states.map(\.state)
         } catch {
             // The states of the home must not keep a keychain from being taken back.
             session.warn(

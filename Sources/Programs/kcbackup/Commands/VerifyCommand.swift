@@ -6,6 +6,7 @@ internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup verify`: reads an archive to its last byte; changes nothing except what catalogues record about it.
 struct VerifyCommand: Verb {
@@ -115,7 +116,7 @@ struct VerifyCommand: Verb {
 
     private func subjects(_ sample: VerifySample?, in session: Session) throws -> [VerifySubject] {
         if let against {
-            guard archives.archives.count == 1, let remote = try session.world.remote(archives.archives[0]) else {
+            guard archives.archives.count == 1, let remote = try session.machine.remote(archives.archives[0]) else {
                 throw UsageProblem("'\(OptionName.against.spelling)' is for one folder of a remote")
             }
             if against.isEmpty { throw UsageProblem.empty(.against) }
@@ -185,7 +186,7 @@ private struct Look {
 
     /// Verifies everything that needs no key.
     private func verifyOutside(isEnough: Bool) throws -> Found {
-        let proven = try archive.proveOutside(local: LocalDevice(session.world).identity())
+        let proven = try archive.proveOutside(local: LocalDevice(session.machine).identity())
         let checked = try subject.compared(
             with: proven.outline, proven.origin, nil, isDrilled: false
         ) { preconditionFailure("nothing was read") }

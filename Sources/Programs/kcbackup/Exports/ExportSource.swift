@@ -5,6 +5,7 @@ internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCStoreTasks
 
 /// The source of exported items: a keychain, the desktop keyring or an archive, opened in the order in which mistakes show earliest.
 struct ExportSource {
@@ -61,7 +62,7 @@ struct ExportSource {
             let progress = try Progress("exporting items", in: session, itemsOf: source.itemCount)
             defer { progress.finish() }
             var export = ItemExport(
-                to: writer, filter: filter, spoolingIn: session.world.temporaryFolder, step: progress.step)
+                to: writer, filter: filter, spoolingIn: session.machine.temporaryFolder, step: progress.step)
             try source.visitItems(&export)
             return export
         case .archive(let found):
@@ -71,7 +72,7 @@ struct ExportSource {
             // The archive is read once for the plan and once for writing.
             let progress = Progress("exporting items", in: session, reading: proven.opened, 2)
             defer { progress.finish() }
-            let export = ItemExport(to: writer, filter: filter, spoolingIn: session.world.temporaryFolder)
+            let export = ItemExport(to: writer, filter: filter, spoolingIn: session.machine.temporaryFolder)
             if let others = export.others { _ = try proven.survey(others) }
             return try ExportBackup(proven, options: options).run(to: export, step: progress.step)
         }

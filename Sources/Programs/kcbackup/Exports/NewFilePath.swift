@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCStoreTasks
 
 /// The path of a file that a command makes, in a folder that exists.
 struct NewFilePath {
@@ -20,7 +21,7 @@ struct NewFilePath {
     init(_ path: String, _ option: OptionName, in session: Session) throws {
         if path.isEmpty { throw UsageProblem.empty(option) }
         given = path
-        resolved = session.world.resolve(path)
+        resolved = session.machine.resolve(path)
         let isSpecial = try Self.isSpecial(resolved)
         if path == "-" || isSpecial || Path.split(resolved).name.isEmpty || Path.isFolder(resolved) {
             throw UsageProblem.malformed(option, form: "the path of a new file")

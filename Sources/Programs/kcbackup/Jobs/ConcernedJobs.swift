@@ -9,6 +9,7 @@ internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 // What a command that changes a keychain or the kits of this device means for the jobs that use them.
 
@@ -21,7 +22,7 @@ extension Session {
     func requireJobsFit(kitThatIsPostQuantum isPostQuantum: Bool) throws(KitProblem) {
         var misfits: [String] = []
         var hasOthers = false
-        let jobs = Jobs(world)
+        let jobs = Jobs(machine)
         for name in jobNames(jobs) {
             do {
                 let strengths = try jobs.job(name).backup.strengths(in: unattended)
@@ -106,7 +107,7 @@ extension Session {
     ///
     /// - Parameter place: the path of the folder, with links resolved.
     func warnJobs(inFolder place: String) {
-        let jobs = Jobs(world)
+        let jobs = Jobs(machine)
         for name in jobNames(jobs) {
             do {
                 let job = try jobs.job(name)
@@ -124,7 +125,7 @@ extension Session {
 
     /// The jobs that back up a keychain, without those that cannot be read, which do not run in any case.
     private func jobs(backingUp local: LocalKeychain) -> [(name: String, request: BackupRequest)] {
-        let jobs = Jobs(world)
+        let jobs = Jobs(machine)
         return jobNames(jobs).compactMap { name in
             do {
                 let request = try jobs.job(name).backup
@@ -172,7 +173,7 @@ extension BackupRequest {
     fileprivate func backsUp(_ local: LocalKeychain, in session: Session) throws -> Bool {
         if isOfSeveral { return local.isNamed }
         guard try storeName.flatMap(StoreChoice.prefixed) == nil else { return false }
-        let named = try LocalKeychain(storeName, in: session.world)
+        let named = try LocalKeychain(storeName, in: session.machine)
         return session.absolute(named.path).exact == session.absolute(local.path).exact
     }
 }

@@ -13,6 +13,7 @@ internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// Runs the checks of `doctor`.
 struct Examination {
@@ -37,7 +38,7 @@ struct Examination {
 
     mutating func run() {
         checkDeviceKey()
-        let jobs = Jobs(session.world)
+        let jobs = Jobs(session.machine)
         var names: [String] = []
         check { _ in names = try jobs.names() }
         if names.isEmpty { reportNoJob() }
@@ -99,17 +100,17 @@ struct Examination {
     private mutating func checkDeviceKey() {
         check { session in
             do throws(DeviceKeyFailure) {
-                let key = try LocalDevice(session.world).provider.load()
+                let key = try LocalDevice(session.machine).provider.load()
                 try failing(as: DeviceKeyFailure.cryptography, key.prove())
             } catch {
                 // The first backup of the desktop keyring makes the key.
-                if case .notFound = error, try Jobs(session.world).names().isEmpty,
-                    case .desktop = try StandardStore(in: session.world)
+                if case .notFound = error, try Jobs(session.machine).names().isEmpty,
+                    case .desktop = try StandardStore(in: session.machine)
                 {
                     return
                 }
                 // It may have been lost.
-                _ = try LocalDevice(session.world).key()
+                _ = try LocalDevice(session.machine).key()
                 throw error
             }
         }
@@ -118,7 +119,7 @@ struct Examination {
     private mutating func reportNoJob() {
         var hints = ["'kcbackup schedule add' makes one; see its help for examples"]
         do throws(SecretServiceFailure) {
-            if try session.world.desktopKeyringHasItems() == true { hints = [Self.desktopJob] }
+            if try session.machine.desktopKeyringHasItems() == true { hints = [Self.desktopJob] }
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
@@ -134,14 +135,14 @@ struct Examination {
         let reported = problems.map(\.explanation.message)
         let names: [String]
         do {
-            names = try LocalKeychain.names(in: session.world.dataFolder)
+            names = try LocalKeychain.names(in: session.machine.dataFolder)
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
         for name in names {
             count += 1
             do {
-                _ = try LocalKeychain(name, in: session.world).open(in: session)
+                _ = try LocalKeychain(name, in: session.machine).open(in: session)
             } catch {
                 let problem = Failure(error, session.subjects).explanation
                 if !reported.contains(where: { $0.exact.hasPrefix(problem.message) }) { report(problem) }
@@ -158,7 +159,7 @@ struct Examination {
         if !jobs.isEmpty, state.stores.contains(where: { $0.isDesktop && !$0.entries.isEmpty }) { return }
         count += 1
         do throws(SecretServiceFailure) {
-            guard try session.world.desktopKeyringHasItems() == true else { return }
+            guard try session.machine.desktopKeyringHasItems() == true else { return }
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
@@ -196,8 +197,8 @@ struct Examination {
     /// Warns of files of the home that hold secrets in the clear, and of folders in which a killed run may have left some.
     private mutating func lookAtHome() {
         var found: [String] = []
-        check { session in found = try session.world.unsweptFolders() }
-        check { session in found += try HomeExamination(of: session.world.home).warnings }
+        check { session in found = try session.machine.unsweptFolders() }
+        check { session in found += try HomeExamination(of: session.machine.home).warnings }
         warnings += found.map { (nil, $0) }
     }
 
@@ -276,7 +277,7 @@ struct Examination {
         check { session in try session.requireClock() }
         check { session in _ = try request.keys?.recipients(in: session) }
         check { session in
-            try Jobs(session.world).requireFolder(of: state.job, hadBackups: state.good != nil)
+            try Jobs(session.machine).requireFolder(of: state.job, hadBackups: state.good != nil)
             try session.requireOutsideOfData(state.job.folder)
             try state.job.checkFolder(session.catalogue(of: state.job.folder))
             try request.requireSameUse(of: state.job.folder, in: session)
@@ -300,21 +301,21 @@ struct Examination {
         }
         if state.job.fleet != nil {
             check { session in
-                let key = try LocalDevice(session.world).key()
-                try ReceiptSequence(besideKeyAt: session.world.dataFolder.deviceKey, of: key).check()
+                let key = try LocalDevice(session.machine).key()
+                try ReceiptSequence(besideKeyAt: session.machine.dataFolder.deviceKey, of: key).check()
             }
         }
         var names: [String?]
         do {
             let named = [request.storeName]
-            names = try request.isOfSeveral ? LocalKeychain.names(in: session.world.dataFolder) : named
+            names = try request.isOfSeveral ? LocalKeychain.names(in: session.machine.dataFolder) : named
             if request.stores == .home { names.append(HomeRoot.home.storeName) }
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
         for name in names {
             check { session in
-                try StoreChoice.named(name, in: session.world).examine(request, of: state.job.name, in: session)
+                try StoreChoice.named(name, in: session.machine).examine(request, of: state.job.name, in: session)
             }
         }
         if let source = request.keys?.passphrase {

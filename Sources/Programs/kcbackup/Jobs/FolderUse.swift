@@ -6,6 +6,7 @@ internal import KCCryptography
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCStoreTasks
 
 // What the request of a job has in common with the backups that are in its folder.
 
@@ -39,9 +40,9 @@ extension BackupRequest {
         }
         // With the keychains of a home, there are other things, which may come and go.
         guard stores == .everyKeychain else { return }
-        let names = try LocalKeychain.names(in: session.world.dataFolder)
+        let names = try LocalKeychain.names(in: session.machine.dataFolder)
         let found = Set(
-            try names.map { ArchiveName.series(of: try LocalKeychain($0, in: session.world).stem).exact })
+            try names.map { ArchiveName.series(of: try LocalKeychain($0, in: session.machine).stem).exact })
         for series in expected.keys.sorted() where !found.contains(series) {
             if known.complete.contains(where: { $0.series.exact == series }) {
                 throw CatalogueFailure.vanished(series: series.string)
@@ -66,13 +67,13 @@ extension BackupRequest {
     /// The keychains that a run backs up, as subjects of their series, without those that do not open.
     private func subjects(in session: Session) throws -> [ExactText: String] {
         let names: [String?] =
-            isOfSeveral ? try LocalKeychain.names(in: session.world.dataFolder) : [storeName]
+            isOfSeveral ? try LocalKeychain.names(in: session.machine.dataFolder) : [storeName]
         var subjects: [ExactText: String] = [:]
         for name in names {
-            guard let local = try StoreChoice.named(name, in: session.world) as? LocalKeychain else { continue }
+            guard let local = try StoreChoice.named(name, in: session.machine) as? LocalKeychain else { continue }
             do {
                 let id = Hexadecimal.encode(try local.open(in: session).storeID)
-                subjects[ArchiveName.series(of: local.stem).exact] = local.subject(id, in: session.world).text
+                subjects[ArchiveName.series(of: local.stem).exact] = local.subject(id, in: session.machine).text
             } catch {
                 // The check of the keychains reports it.
             }

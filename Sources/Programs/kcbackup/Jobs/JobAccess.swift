@@ -5,13 +5,14 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 // The jobs of `KCBackupJobs`, with the options, the environment and the words of this program.
 
 extension Jobs {
     /// The jobs in this world's data folder.
-    init(_ world: World) {
-        self.init(in: world.dataFolder, of: LocalDevice(world))
+    init(_ machine: Machine) {
+        self.init(in: machine.dataFolder, of: LocalDevice(machine))
     }
 }
 
@@ -75,12 +76,12 @@ extension CopyRecord.Failed {
 extension Session {
     /// Where jobs are run, and by which program.
     var surroundings: JobSurroundings {
-        let root = world.systemRoot.exact.removingSuffix("/") ?? world.systemRoot
+        let root = machine.systemRoot.exact.removingSuffix("/") ?? machine.systemRoot
         return JobSurroundings(
-            program: world.program, data: absolute(world.dataFolder.path), home: world.home,
-            configuration: world.environment["XDG_CONFIG_HOME"].flatMap { $0.exact.hasPrefix("/") ? $0 : nil },
+            program: machine.program, data: absolute(machine.dataFolder.path), home: machine.home,
+            configuration: machine.environment["XDG_CONFIG_HOME"].flatMap { $0.exact.hasPrefix("/") ? $0 : nil },
             variables: variables, programs: programFolders(areShared: false),
-            sharedPrograms: programFolders(areShared: true), user: world.environment["USER"], system: root + "/etc")
+            sharedPrograms: programFolders(areShared: true), user: machine.environment["USER"], system: root + "/etc")
     }
 
     /// The folders of `PATH` that can be written in a unit or a crontab, without repetition.
@@ -88,7 +89,7 @@ extension Session {
     /// - Parameter areShared: true for those that other users can write to, false for the others.
     private func programFolders(areShared: Bool) -> [String] {
         var folders: [String] = []
-        for folder in (world.environment["PATH"] ?? "").exact.split(separator: ":")
+        for folder in (machine.environment["PATH"] ?? "").exact.split(separator: ":")
         where folder.exact.hasPrefix("/") && !folder.exact.hasControlCharacter && !folder.exact.contains("\\")
             && !folders.contains(where: { $0.exact == folder.exact }) && Self.isTrusted(folder) != areShared
         {
@@ -110,11 +111,11 @@ extension Session {
     /// Where gpg and rclone have their files, if not at their usual places.
     private var variables: [(name: String, path: String)] {
         func path(_ name: String) -> String? {
-            world.environment[name].flatMap { $0.isEmpty ? nil : absolute($0) }
+            machine.environment[name].flatMap { $0.isEmpty ? nil : absolute($0) }
         }
         // It decides where rclone looks first, and may be set in shells alone. What is not there yet, rclone makes there.
         let configuration = path("XDG_CONFIG_HOME").map { folder in
-            absolute(world.foundRcloneConfiguration ?? folder + "/rclone/rclone.conf")
+            absolute(machine.foundRcloneConfiguration ?? folder + "/rclone/rclone.conf")
         }
         let found = [
             ("GNUPGHOME", path("GNUPGHOME")), ("RCLONE_CONFIG", path("RCLONE_CONFIG") ?? configuration),
@@ -139,7 +140,7 @@ extension JobStarter {
             case $text in *'no crontab for'*) ;; *) exit 1 ;; esac
             """)
         do throws(ShellCommand.Failure) {
-            let text = try ShellCommand.output(of: script, environment: session.world.environment, limit: 1 << 20)
+            let text = try ShellCommand.output(of: script, environment: session.machine.environment, limit: 1 << 20)
             return text.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
         } catch {
             return nil
@@ -151,7 +152,7 @@ extension Session {
     /// Checks that the secret of a job can be read from where it comes from.
     func checkSource(_ source: SecretSource) throws {
         // Credentials are available only in the unit that runs the job.
-        if case .credential = source, world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
+        if case .credential = source, machine.environment["CREDENTIALS_DIRECTORY"] == nil { return }
         _ = try secrets.new(WantedSecret(.passphraseOfNewArchive, .passphrase, from: source))
     }
 }

@@ -1,6 +1,7 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -8,6 +9,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The copies that a run of a job makes on remotes, after its backup.
 struct JobCopies {
@@ -74,7 +76,7 @@ struct JobCopies {
     }
 
     /// The folders of remotes that the job copies to.
-    private func folders() throws -> [String] { try job.copyFolders(of: LocalDevice(session.world).key().id) }
+    private func folders() throws -> [String] { try job.copyFolders(of: LocalDevice(session.machine).key().id) }
 
     /// A newest copy that has another size than when it was copied.
     ///
@@ -254,7 +256,7 @@ extension Session {
     func keepingUncopied(
         _ plan: BackupFolder.PrunePlan, in folder: String
     ) throws -> (plan: BackupFolder.PrunePlan, leftOut: Explanation?) {
-        let due = try Jobs(world).dueCopies(from: world.resolve(folder))
+        let due = try Jobs(machine).dueCopies(from: machine.resolve(folder))
         let kept = plan.keeping(.uncopied, where: due.contains)
         guard !due.unreadable.isEmpty, plan.fates.contains(where: \.isRemoval) else { return (kept, nil) }
         let isOne = due.unreadable.count == 1
@@ -271,7 +273,7 @@ extension Session {
 
     /// The files among these that runs of this machine which were broken off have left of copies.
     func parts(in files: [RemoteEntry]) throws -> [RemoteEntry] {
-        let device = ArchiveName.short(try LocalDevice(world).key().id)
+        let device = ArchiveName.short(try LocalDevice(machine).key().id)
         return RemoteFolder.parts(in: files) { ArchiveName($0)?.device.exact == device.exact }
     }
 }
@@ -294,7 +296,7 @@ extension Job {
     /// - Throws: `JobFailure.damaged` for another text, and as `RemoteFolder.init`.
     fileprivate func remote(_ to: String, makesFolder: Bool = false, in session: Session) throws -> RemoteFolder {
         guard let location = RemoteLocation(destination: to) else { throw JobFailure.damaged(job: name, path: nil) }
-        return try session.world.remoteFolder(location, makesFolder: makesFolder)
+        return try session.machine.remoteFolder(location, makesFolder: makesFolder)
     }
 
     /// Looks at a folder that archives are copied to; the first copy makes it on a remote.

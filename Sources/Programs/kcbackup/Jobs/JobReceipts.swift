@@ -1,4 +1,5 @@
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCFleet
@@ -6,6 +7,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The receipt that a run of a job writes into its fleet at its end, whatever became of the run.
 struct JobReceipts {
@@ -50,7 +52,7 @@ struct JobReceipts {
         var outcome = Outcome(to: to)
         do {
             guard let fleet = RemoteLocation(to) else { throw JobFailure.damaged(job: job.name, path: nil) }
-            let key = try LocalDevice(session.world).key()
+            let key = try LocalDevice(session.machine).key()
             let own = FleetFolder.archives(in: fleet, of: key.id).text
             let copy = copies.first { $0.to.exact == own.exact }
             let run = Run(
@@ -72,19 +74,19 @@ struct JobReceipts {
         _ outcome: inout Outcome
     ) {
         // A long run ends much later than it began.
-        let now = max(session.now, session.world.clock())
+        let now = max(session.now, session.machine.clock())
         record.tried = now
         // A run with a clock that was fast says nothing about this one.
         if let good = record.good, good > now { record.good = nil }
         if run.isGood { record.good = now }
         do {
-            let sequence = ReceiptSequence(besideKeyAt: session.world.dataFolder.deviceKey, of: key)
+            let sequence = ReceiptSequence(besideKeyAt: session.machine.dataFolder.deviceKey, of: key)
             let receipt = Receipt(
                 of: job.name, on: key.id, sequence: try sequence.taken(), time: now,
                 outcome: RunOutcome(code: run.status.code), good: record.good, copies: run.found,
                 jobs: try names(in: fleet))
-            let file = try session.world.blamingTemporaryFolder {
-                try FleetFolder(fleet, session.world.rclone(), temporaryFolder: session.world.temporaryFolder)
+            let file = try session.machine.blamingTemporaryFolder {
+                try FleetFolder(fleet, session.machine.rclone(), temporaryFolder: session.machine.temporaryFolder)
                     .report(receipt, signedBy: key)
             }
             outcome.file = file.text

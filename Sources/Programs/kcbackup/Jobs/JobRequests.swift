@@ -7,6 +7,7 @@ internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 // The request of `create` for later runs, in another working folder and without a terminal.
 
@@ -62,13 +63,13 @@ extension BackupRequest {
     /// are locked, or, if several share one passcode, at any time.
     func warnOfLocks(of job: String, in session: Session) {
         do {
-            if !isOfSeveral, try StoreChoice.named(storeName, in: session.world).kind != .keychain {
+            if !isOfSeveral, try StoreChoice.named(storeName, in: session.machine).kind != .keychain {
                 return
             }
             let names: [String?] =
-                isOfSeveral ? try LocalKeychain.names(in: session.world.dataFolder) : [storeName]
+                isOfSeveral ? try LocalKeychain.names(in: session.machine.dataFolder) : [storeName]
             for name in names {
-                let local = try LocalKeychain(name, in: session.world)
+                let local = try LocalKeychain(name, in: session.machine)
                 guard try Path.exists(local.path) else {
                     // It may be made later.
                     session.warn(
@@ -116,7 +117,7 @@ extension Session {
     /// Returns a path that does not depend on the working folder; an empty one, which names nothing, stays empty.
     func absolute(_ path: String) -> String {
         if path.isEmpty { return path }
-        let resolved = world.resolve(path)
+        let resolved = machine.resolve(path)
         if resolved.exact.hasPrefix("/") { return resolved }
         return (ProcessEnvironment.workingFolder ?? "") + "/" + resolved
     }
@@ -126,7 +127,7 @@ extension Session {
         var path = path
         // A shell completes a link to a folder as a folder.
         while path.utf8.count > 1, let shorter = path.exact.removingSuffix("/") { path = shorter }
-        return absolute(path.exact.removingPrefix(HomeRoot.home.start).map { "\(world.home)/\($0)" } ?? path)
+        return absolute(path.exact.removingPrefix(HomeRoot.home.start).map { "\(machine.home)/\($0)" } ?? path)
     }
 
     /// Returns a source that does not depend on the working folder, and needs neither a terminal nor a shell.

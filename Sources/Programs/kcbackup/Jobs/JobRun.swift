@@ -6,6 +6,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// One run of a job: create archives, verify those that have not been verified for a while, prune.
 struct JobRun {
@@ -65,7 +66,7 @@ struct JobRun {
         if report.isGood, report.isBackedUp, report.items == 0 {
             report.warnings.append("there was no item to back up")
         }
-        report.receipt = JobReceipts(job: job, jobs: Jobs(session.world), session: session)
+        report.receipt = JobReceipts(job: job, jobs: Jobs(session.machine), session: session)
             .run(backup: report.isGood ? .ok : report.status, status: report.status, copies: report.copies)
         if report.status == .ok, let refusal = report.receipt?.interruption ?? report.receipt?.refusal {
             report.note(refusal)
@@ -75,7 +76,7 @@ struct JobRun {
 
     private func copy(after report: inout Report) {
         do {
-            let jobs = Jobs(session.world)
+            let jobs = Jobs(session.machine)
             // A folder that may be another one is not copied.
             if !mayChange { try jobs.requireFolder(of: job, hadBackups: hadBackups || report.isBackedUp) }
             report.copies = try JobCopies(job: job, jobs: jobs, session: session, acceptsLoss: mayChange).run()
@@ -114,7 +115,7 @@ struct JobRun {
 
     private func back(up report: inout Report) throws {
         try session.requireClock()
-        if !mayChange { try Jobs(session.world).requireFolder(of: job, hadBackups: hadBackups) }
+        if !mayChange { try Jobs(session.machine).requireFolder(of: job, hadBackups: hadBackups) }
         // A disk that is not mounted must not be replaced by a new folder in its place.
         let summary = try FolderBackup(
             request: job.request, accepted: RunExceptions(acceptsShrinkage: acceptsShrink, mayChange: mayChange),
@@ -148,7 +149,7 @@ struct JobRun {
         do {
             // A copy may take hours, in which a link may have come to lead elsewhere.
             if !mayChange {
-                try Jobs(session.world).requireFolder(of: job, hadBackups: hadBackups || report.isBackedUp)
+                try Jobs(session.machine).requireFolder(of: job, hadBackups: hadBackups || report.isBackedUp)
             }
             let (removed, leftOut) = try prune(isComplete: report.isGood)
             report.removed = removed

@@ -5,6 +5,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// What `doctor` finds about the files of the desktop keyring.
 ///
@@ -21,11 +22,11 @@ struct KeyringExamination {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`, `SecretServiceFailure.interrupted`.
     init(in session: Session) throws {
-        let data = Path.split(session.world.dataFolder.path).folder
+        let data = Path.split(session.machine.dataFolder.path).folder
         let folder = data + "/keyrings"
         let keyrings = try KeyringVersions.find(in: folder)
         if keyrings.isEmpty { return }
-        let service = try session.world.secretServiceProgram()
+        let service = try session.machine.secretServiceProgram()
         for keyring in keyrings { try examine(keyring, service, in: session) }
         if keyrings.allSatisfy({ $0.new == nil }) {
             notes.append(
@@ -131,7 +132,7 @@ enum SecretServiceProgram {
     case other
 }
 
-extension World {
+extension Machine {
     /// Returns the program that is the Secret Service; nil if none is running, or if that cannot be seen.
     fileprivate func secretServiceProgram() throws(SecretServiceFailure) -> SecretServiceProgram? {
         let bus: SessionBus

@@ -4,6 +4,7 @@ internal import KCCryptography
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 // The state of backups, with the keychains of this world and the words of this program.
 
@@ -14,7 +15,7 @@ extension BackupState {
     ///
     /// - Throws: as `init(of:at:storeID:isAt:desktopHasItems:)`.
     init(in session: Session) throws {
-        try self.init(of: Jobs(session.world), at: session.now) { local in
+        try self.init(of: Jobs(session.machine), at: session.now) { local in
             do {
                 return Hexadecimal.encode(try local.open(in: session).storeID)
             } catch {
@@ -24,7 +25,7 @@ extension BackupState {
         } isAt: { place, id in
             session.mayHaveKeychain(id, at: place)
         } desktopHasItems: {
-            try session.world.desktopKeyringHasItems() == true
+            try session.machine.desktopKeyringHasItems() == true
         }
     }
 }

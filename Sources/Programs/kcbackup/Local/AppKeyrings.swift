@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The keyrings of apps in sandboxes, and whether the desktop keyring has what opens them.
 struct AppKeyrings {
@@ -23,7 +24,7 @@ struct AppKeyrings {
     ///
     /// - Throws: `StreamFailure` and `SecretServiceFailure` if interrupted, `CryptographyFailure`.
     init(in session: Session) throws {
-        let found = try AppKeyring.find(in: session.world.home).filter {
+        let found = try AppKeyring.find(in: session.machine.home).filter {
             if case .success(0) = $0.itemCount { false } else { true }
         }
         if found.isEmpty { return }

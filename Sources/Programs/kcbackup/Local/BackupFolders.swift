@@ -3,8 +3,9 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
-extension World {
+extension Machine {
     /// The folder that contains the catalogues of backup folders.
     var catalogues: String { dataFolder.catalogues }
 }
@@ -19,16 +20,16 @@ extension Session {
     ) throws -> BackupFolder {
         subjects.path = path
         try requireOutsideOfData(path)
-        if Path.isFile(world.resolve(path)) { throw UsageProblem.fileForFolder(path) }
+        if Path.isFile(machine.resolve(path)) { throw UsageProblem.fileForFolder(path) }
         return try BackupFolder(
-            world.resolve(path), named: path, catalogues: world.catalogues, device: LocalDevice(world).key(),
+            machine.resolve(path), named: path, catalogues: machine.catalogues, device: LocalDevice(machine).key(),
             waitingAtMost: wait, mayBeNew: mayBeNew, maySwitch: maySwitch, isRebuilt: isRebuilt)
     }
 
     /// Refuses the data folder and its subfolders: removing the data folder would remove the backups as well.
     func requireOutsideOfData(_ path: String) throws(Refusal) {
-        let folder = world.resolve(path)
-        guard let data = Path.real(world.dataFolder.path) else { return }
+        let folder = machine.resolve(path)
+        guard let data = Path.real(machine.dataFolder.path) else { return }
         let real = Path.real(folder) ?? Path.real(Path.split(folder).folder).map { $0 + "/" } ?? folder
         if real.exact == data.exact || real.exact.hasPrefix(data + "/") {
             throw Refusal(
@@ -42,7 +43,7 @@ extension Session {
     /// - Throws: `UsageProblem.fileForFolder`, `FileFailure.notFound`, `CatalogueFailure` (also `unknownFolder`), and
     ///   the errors of `LocalDevice.key`.
     func knownCatalogue(of path: String) throws -> Catalogue {
-        let place = world.resolve(path)
+        let place = machine.resolve(path)
         if try Path.isNoFolder(place) { throw UsageProblem.fileForFolder(path) }
         if let known = try catalogue(of: path) { return known }
         guard Path.isFolder(place) else { throw FileFailure(path, .notFound) }
@@ -82,8 +83,8 @@ extension Session {
     ///
     /// - Throws: `DeviceKeyFailure`.
     func catalogueFile(of path: String) throws -> CatalogueFile? {
-        guard let key = try LocalDevice(world).keyIfAny() else { return nil }
-        return CatalogueFile(of: world.resolve(path), in: world.catalogues, device: key)
+        guard let key = try LocalDevice(machine).keyIfAny() else { return nil }
+        return CatalogueFile(of: machine.resolve(path), in: machine.catalogues, device: key)
     }
 
     /// Returns the catalogue of a backup folder; nil if nothing was ever backed up there.

@@ -4,6 +4,7 @@ internal import KCCryptography
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 // A copy of the file of a keychain has its ID. Where the file is tells one from the other.
 
@@ -11,8 +12,8 @@ extension LocalKeychain {
     /// The keychain as the subject of its archives.
     ///
     /// - Parameter id: the ID of its file, in hexadecimal.
-    func subject(_ id: String, in world: World) -> KeychainSubject {
-        KeychainSubject(id: id, place: placeOutside(of: world.dataFolder))
+    func subject(_ id: String, in machine: Machine) -> KeychainSubject {
+        KeychainSubject(id: id, place: placeOutside(of: machine.dataFolder))
     }
 }
 
@@ -20,7 +21,7 @@ extension Session {
     /// True if the keychain with an ID is at a place outside of the data folder, or may be.
     func mayHaveKeychain(_ id: String, at place: String) -> Bool {
         do {
-            return mayBe(try LocalKeychain(place, in: world.dataFolder), id)
+            return mayBe(try LocalKeychain(place, in: machine.dataFolder), id)
         } catch {
             // No keychain can be there.
             return false
@@ -41,9 +42,9 @@ extension Session {
             if let place = was.place {
                 isThere = mayHaveKeychain(was.id, at: place)
             } else {
-                isThere = try LocalKeychain.names(in: world.dataFolder).contains { name in
+                isThere = try LocalKeychain.names(in: machine.dataFolder).contains { name in
                     guard ArchiveName.series(of: name).exact == series else { return false }
-                    return mayBe(try LocalKeychain(name, in: world), was.id)
+                    return mayBe(try LocalKeychain(name, in: machine), was.id)
                 }
             }
             if !isThere { moved.insert(series) }
@@ -55,8 +56,8 @@ extension Session {
     func openingKeychains() throws -> [(name: String, series: String, id: String)] {
         let known = subjects
         defer { subjects = known }
-        return try LocalKeychain.names(in: world.dataFolder).compactMap { name in
-            let local = try LocalKeychain(name, in: world)
+        return try LocalKeychain.names(in: machine.dataFolder).compactMap { name in
+            let local = try LocalKeychain(name, in: machine)
             do {
                 let id = Hexadecimal.encode(try local.open(in: self).storeID)
                 return (name: name, series: ArchiveName.series(of: name), id: id)

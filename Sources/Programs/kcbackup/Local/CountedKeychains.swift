@@ -1,6 +1,7 @@
 internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCStoreTasks
 
 /// The keychains of this device whose passcodes a TPM counts, and which do not open without it.
 enum CountedKeychains {
@@ -13,9 +14,9 @@ enum CountedKeychains {
     ///   them, and is an error then.
     static func names(isHere: Bool = false, in session: Session) throws -> [String] {
         defer { session.subjects.keychain = nil }
-        return try LocalKeychain.names(in: session.world.dataFolder).filter { name in
+        return try LocalKeychain.names(in: session.machine.dataFolder).filter { name in
             do {
-                let keychain = try LocalKeychain(name, in: session.world).open(in: session)
+                let keychain = try LocalKeychain(name, in: session.machine).open(in: session)
                 guard keychain.keybag.counter == .chip else { return false }
                 return try !isHere || !keychain.isCountedElsewhere()
             } catch KeychainStoreError.otherDevice {

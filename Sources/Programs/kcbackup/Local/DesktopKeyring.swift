@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 extension DesktopKeyring {
     /// The name for use in a sentence.
@@ -18,7 +19,7 @@ extension DesktopKeyring {
     /// - Throws: `SecretServiceFailure`.
     func connect(in session: Session) throws -> SecretServiceClient {
         session.subjects.keychain = name
-        return try SecretServiceClient(session.world.sessionBus())
+        return try SecretServiceClient(session.machine.sessionBus())
     }
 
     /// Connects to the service and unlocks locked collections, if requested.
@@ -93,40 +94,5 @@ extension DesktopKeyring {
         let items = told.compactMap { entry in entry.name.map { (said: Remark(entry.what), name: $0) } }
         session.warn(each: items.map(\.name)) { items[$0].said }
         return source
-    }
-}
-
-extension World {
-    /// Returns the user's session bus.
-    func sessionBus() throws(SecretServiceFailure) -> SessionBus {
-        try SessionBus(environment: environment, runtimeFolder: userRuntimeFolder)
-    }
-
-    /// True if a Secret Service is running and may have items.
-    ///
-    /// Starts and opens nothing, and reports no errors.
-    ///
-    /// - Returns: nil if that cannot be seen.
-    func desktopKeyringHasItems() throws(SecretServiceFailure) -> Bool? {
-        let bus: SessionBus
-        do throws(SecretServiceFailure) {
-            bus = try sessionBus()
-        } catch {
-            return nil
-        }
-        return try SecretServiceClient.mayHaveItems(on: bus)
-    }
-
-    /// Looks whether a Secret Service is running; starts nothing and reports no errors.
-    func desktopKeyring() throws(SecretServiceFailure) -> SecretServiceClient.Presence {
-        let bus: SessionBus
-        do throws(SecretServiceFailure) {
-            bus = try sessionBus()
-        } catch .noBus {
-            return .absent
-        } catch {
-            return .unreachable
-        }
-        return try SecretServiceClient.presence(on: bus)
     }
 }

@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The encrypted archives that this device has a record of: what is left of keychains if the chip with its key is lost.
 struct EncryptedArchives {
@@ -20,14 +21,15 @@ struct EncryptedArchives {
     init(in session: Session) throws {
         self.session = session
         holders = KeychainHolders(try session.openingKeychains().map { (series: $0.series, id: $0.id) })
-        catalogues = try CatalogueFile.all(in: session.world.catalogues, device: LocalDevice(session.world).key()).found
+        catalogues = try CatalogueFile.all(in: session.machine.catalogues, device: LocalDevice(session.machine).key())
+            .found
     }
 
     /// When a keychain was last backed up to one that is still in its place; nil if there is none, or only in the future.
     ///
     /// - Parameter identity: the ID of its file, in hexadecimal.
     private func newest(of keychain: LocalKeychain, _ identity: String, at now: Timestamp) throws -> Timestamp? {
-        let subject = keychain.subject(identity, in: session.world)
+        let subject = keychain.subject(identity, in: session.machine)
         var newest: Timestamp?
         for catalogue in catalogues {
             let series = holders.series(
@@ -53,9 +55,9 @@ struct EncryptedArchives {
     /// The keychains of this device that have none that is young enough.
     static func lacking(in session: Session) throws -> [String] {
         let archives = try EncryptedArchives(in: session)
-        return try LocalKeychain.names(in: session.world.dataFolder).filter { name in
+        return try LocalKeychain.names(in: session.machine.dataFolder).filter { name in
             do {
-                let local = try LocalKeychain(name, in: session.world)
+                let local = try LocalKeychain(name, in: session.machine)
                 let id = Hexadecimal.encode(try local.open(in: session).storeID)
                 return try !archives.isRecent(of: local, id, at: session.now)
             } catch KeychainStoreError.otherDevice {
@@ -83,7 +85,7 @@ extension Session {
     var isHeldByChip: Bool {
         get throws {
             do throws(DeviceKeyFailure) {
-                return try LocalDevice(world).provider.status().holding.holder == .tpm
+                return try LocalDevice(machine).provider.status().holding.holder == .tpm
             } catch {
                 if case .notFound = error { return false }
                 throw error

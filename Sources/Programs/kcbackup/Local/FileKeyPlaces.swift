@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Where the keys of files can be on this device: the device itself, and its keychains.
 struct FileKeyPlaces {
@@ -45,11 +46,11 @@ struct FileKeyPlaces {
     ///   - given: a keychain that the user named, which comes first.
     ///   - passesOver: true if it is passed over as others are if it does not open.
     init(_ given: String?, passesOver: Bool = false, in session: Session) throws {
-        let device = LocalDevice(session.world)
+        let device = LocalDevice(session.machine)
         // Without a device key, no file was ever protected here.
         if try device.keyIfAny() != nil { places.append(.device(try LocalFileKeys.deviceIdentity(in: session))) }
-        let folder = session.world.dataFolder
-        var keychains = try given.map { [try LocalKeychain($0, in: session.world)] } ?? []
+        let folder = session.machine.dataFolder
+        var keychains = try given.map { [try LocalKeychain($0, in: session.machine)] } ?? []
         for local in try KeychainLists.load(from: folder).searched(in: folder) where try Path.exists(local.path) {
             if !keychains.contains(local) { keychains.append(local) }
         }
@@ -93,7 +94,7 @@ extension FileKeyPlaces.Place {
         case .device(let identity): return [identity.recipient]
         case .keychain(_, let keychain, let fileClass):
             guard keychain.keybag.hasFileKeys else { return [] }
-            try session.world.unlocked.peek(keychain)
+            try session.machine.unlocked.peek(keychain)
             if keychain.canOpen(Protection(fileClass.accessibility)) {
                 return try keychain.fileIdentities(fileClass).map(\.recipient)
             }
@@ -107,7 +108,7 @@ extension FileKeyPlaces.Place {
         case .device: return true
         case .keychain(_, let keychain, let fileClass):
             if !keychain.hasPasscode { return true }
-            try session.world.unlocked.resume(keychain)
+            try session.machine.unlocked.resume(keychain)
             return keychain.canOpen(Protection(fileClass.accessibility))
         }
     }
@@ -166,7 +167,7 @@ extension FileProtection {
             if options.passcode != nil { throw UsageProblem.deviceAlone(.passcode) }
             return .device(try LocalFileKeys.deviceIdentity(in: session))
         case .keychain(let fileClass):
-            let local = try LocalKeychain(options.keychain, in: session.world)
+            let local = try LocalKeychain(options.keychain, in: session.machine)
             return .keychain(local, try options.passcodeOption.open(local, in: session), fileClass)
         }
     }

@@ -7,6 +7,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Takes imported records out of their file, once the keychain is known to have them.
 struct FileRemoval {
@@ -34,8 +35,8 @@ struct FileRemoval {
                 "'\(OptionName.removeFromFile.spelling)' is for .netrc files and git credentials files",
                 hint: "leave it out, and remove the file by hand once its program does without it")
         }
-        let resolved = session.world.resolve(path)
-        let place = HomePath(of: resolved, in: session.world.home)
+        let resolved = session.machine.resolve(path)
+        let place = HomePath(of: resolved, in: session.machine.home)
         // A link is not followed: the file that it leads to is elsewhere.
         guard reading.remains, let place, let rule = HomeTable.rule(for: place), try Path.kind(of: resolved) == .file
         else {
@@ -44,7 +45,7 @@ struct FileRemoval {
                 hint: "leave it out, and remove the file by hand")
         }
         // What cannot be changed is said before anything is imported.
-        let home = try WritableHome(session.world.home)
+        let home = try WritableHome(session.machine.home)
         switch try home.entry(at: place, rule) {
         case .file(let found):
             if let problem = try home.obstacle(at: place, found.status) {
@@ -54,7 +55,7 @@ struct FileRemoval {
         case .missing: throw HomeFailure.changedMeanwhile(place.shown)
         case .inTheWay(let problem): throw HomeFailure.notReplaceable(place.shown, problem)
         }
-        try RestorableHome.requireUnlocked(place, in: session.world.home, by: format.lockEnding)
+        try RestorableHome.requireUnlocked(place, in: session.machine.home, by: format.lockEnding)
         self.path = path
         self.place = place
         self.format = format
@@ -66,8 +67,8 @@ struct FileRemoval {
     ///
     /// - Parameter path: the file as the user named it.
     static func explain(_ failure: any Error, of path: String, in session: Session) throws -> any Error {
-        guard let place = HomePath(of: session.world.resolve(path), in: session.world.home) else { return failure }
-        let home = RestorableHome(.home, session.world.home, session.stateSetting)
+        guard let place = HomePath(of: session.machine.resolve(path), in: session.machine.home) else { return failure }
+        let home = RestorableHome(.home, session.machine.home, session.stateSetting)
         let format = GitCredentialsFormat()
         guard try home.hasRewritten(place, lockedBy: format.lockEnding) else { return failure }
         let found = Failure(failure, session.subjects).explanation
@@ -105,7 +106,7 @@ struct FileRemoval {
     /// Checks that the state of the file could be kept.
     private func requireKeepable() throws {
         do {
-            try RestorableHome(.home, session.world.home, session.stateSetting).requireKeepable()
+            try RestorableHome(.home, session.machine.home, session.stateSetting).requireKeepable()
         } catch StateFailure.notKept(let cause) {
             warnNotKept()
             throw cause
@@ -146,7 +147,7 @@ struct FileRemoval {
             let didKeep = session.keptState
             defer { session.keptState = didKeep }
             do {
-                try RestorableHome(.home, session.world.home, session.stateSetting).rewrite(
+                try RestorableHome(.home, session.machine.home, session.stateSetting).rewrite(
                     place, from: file.bytes, to: rest.bytes, lockedBy: format.lockEnding, now: session.now)
             } catch StateFailure.notKept(let cause) {
                 warnNotKept()

@@ -8,6 +8,7 @@ internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Reads other programs' files and folders, as named by the user.
 struct ForeignReader {
@@ -61,8 +62,8 @@ struct ForeignReader {
         let lines = try FileOfItems.open(path, in: session)
         let progress = Progress("reading items", in: session, reading: lines)
         defer { progress.finish() }
-        let items = try session.world.blamingTemporaryFolder {
-            try lines.collected(spoolingIn: session.world.temporaryFolder, step: progress.step)
+        let items = try session.machine.blamingTemporaryFolder {
+            try lines.collected(spoolingIn: session.machine.temporaryFolder, step: progress.step)
         }
         if items.count == 0 { return nil }
         return Reading(
@@ -98,10 +99,10 @@ struct ForeignReader {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func input() throws -> ForeignInput {
-        let world = session.world
-        let resolved = path == InputFile.standardInputName ? path : world.resolve(path)
+        let machine = session.machine
+        let resolved = path == InputFile.standardInputName ? path : machine.resolve(path)
         if Path.isFolder(resolved) { return ForeignInput(path: resolved, .folder) }
-        return try world.foreignFile(resolved, now: session.now)
+        return try machine.foreignFile(resolved, now: session.now)
     }
 
     /// Returns the format of a regular file, detected from its content; nil if it is unknown, that of an archive, or not
@@ -109,7 +110,7 @@ struct ForeignReader {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func formatOfFile() throws -> (any ForeignFormat)? {
-        let resolved = session.world.resolve(path)
+        let resolved = session.machine.resolve(path)
         guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil, Path.isFile(resolved),
             case .file(let file) = try InputFile.open(resolved)
         else { return nil }
@@ -131,7 +132,7 @@ struct ForeignReader {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func isFileOfItems() throws -> Bool {
-        let resolved = session.world.resolve(path)
+        let resolved = session.machine.resolve(path)
         guard path != InputFile.standardInputName, Path.isFile(resolved),
             case .file(let file) = try InputFile.open(resolved)
         else { return false }
@@ -145,7 +146,7 @@ struct ForeignReader {
     func inputUnlessArchive() throws -> ForeignInput? {
         guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil else { return nil }
         do {
-            let resolved = session.world.resolve(path)
+            let resolved = session.machine.resolve(path)
             if Path.isFolder(resolved) { return try input() }
             guard Path.isFile(resolved), case .file(let file) = try InputFile.open(resolved) else { return nil }
             return try file.startsAsArchive() ? nil : try input()
@@ -204,11 +205,11 @@ struct ForeignReader {
             self.progress = progress
             progress.step()
             return try GPG.decrypted(
-                path, skipping: count, environment: reader.session.world.environment, limit: limit)
+                path, skipping: count, environment: reader.session.machine.environment, limit: limit)
         }
 
         func textOfQRCodes(in path: String, limit: Int) throws -> SecretBytes {
-            try QRScanner.text(in: path, environment: reader.session.world.environment, limit: limit)
+            try QRScanner.text(in: path, environment: reader.session.machine.environment, limit: limit)
         }
 
         func keyFile() throws -> ForeignFile? { try keyInput()?.file }
@@ -216,8 +217,8 @@ struct ForeignReader {
         func keyInput() throws -> ForeignInput? {
             wasAskedForKeyFile = true
             guard let path = reader.access.keyFile else { return nil }
-            return try reader.session.world.foreignFile(
-                path == InputFile.standardInputName ? path : reader.session.world.resolve(path),
+            return try reader.session.machine.foreignFile(
+                path == InputFile.standardInputName ? path : reader.session.machine.resolve(path),
                 now: reader.session.now)
         }
 
@@ -227,7 +228,7 @@ struct ForeignReader {
     }
 }
 
-extension World {
+extension Machine {
     /// Reads a file or a pipe into wiped memory.
     ///
     /// - Parameter now: the date to use for data from a pipe.

@@ -5,6 +5,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// A keychain whose file is missing, and what can bring it back.
 struct GoneKeychain: Hashable, Sendable {
@@ -27,12 +28,12 @@ struct GoneKeychain: Hashable, Sendable {
     init(_ keychain: LocalKeychain, in catalogues: [Catalogue], of session: Session) throws {
         name = keychain.name
         var states = 0
-        if let key = try LocalDevice(session.world).keyIfAny() {
-            for folder in try StateFolder.all(at: keychain, in: session.world.dataFolder) {
+        if let key = try LocalDevice(session.machine).keyIfAny() {
+            for folder in try StateFolder.all(at: keychain, in: session.machine.dataFolder) {
                 // Those of a keychain that was moved belong to it.
                 let place = try folder.otherPlace(
-                    than: keychain, in: session.world.dataFolder, deviceKey: key,
-                    minimumCost: session.world.costs.lowestPasscode)
+                    than: keychain, in: session.machine.dataFolder, deviceKey: key,
+                    minimumCost: session.machine.costs.lowestPasscode)
                 if place == nil { states += try folder.list().count }
             }
         }
@@ -47,8 +48,8 @@ struct GoneKeychain: Hashable, Sendable {
     /// Returns what is left of a missing keychain; nil if that is nothing, or cannot be told.
     static func left(of keychain: LocalKeychain, in session: Session) -> GoneKeychain? {
         do {
-            let key = try LocalDevice(session.world).keyIfAny()
-            let known = try key.map { try CatalogueFile.all(in: session.world.catalogues, device: $0).found }
+            let key = try LocalDevice(session.machine).keyIfAny()
+            let known = try key.map { try CatalogueFile.all(in: session.machine.catalogues, device: $0).found }
             let gone = try GoneKeychain(keychain, in: known ?? [], of: session)
             return gone.states == 0 && gone.folders.isEmpty ? nil : gone
         } catch {
@@ -59,7 +60,7 @@ struct GoneKeychain: Hashable, Sendable {
 
     /// Returns the keychains of the data folder that something is left of and whose files are missing.
     static func all(in catalogues: [Catalogue], of session: Session) throws -> [GoneKeychain] {
-        let folder = session.world.dataFolder
+        let folder = session.machine.dataFolder
         let lists = try KeychainLists.load(from: folder)
         // Backups of a keychain elsewhere are named like those of one in the data folder.
         let elsewhere = try lists.searched(in: folder).filter { !$0.isNamed }.map { ArchiveName.series(of: $0.stem) }

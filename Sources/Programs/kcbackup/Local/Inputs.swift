@@ -6,6 +6,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 extension InputFile {
     /// Returns the descriptor that a name refers to, which can be read only once; nil for a file.
@@ -18,7 +19,7 @@ extension InputFile {
     }
 }
 
-extension World {
+extension Machine {
     /// Opens an archive; one from a pipe is first copied to an unnamed file, since archives are not read sequentially.
     ///
     /// - Parameter choose: as of `fetch`.
@@ -107,7 +108,7 @@ extension FileOfItems {
     /// - Throws: `FileFailure`.
     static func open(_ path: String, in session: Session) throws -> ItemLines {
         session.subjects.path = path
-        switch try InputFile.open(session.world.resolve(input: path)) {
+        switch try InputFile.open(session.machine.resolve(input: path)) {
         case .file(let file):
             if ForeignFile.isReadableByOthers(try file.status()) {
                 session.warn(ForeignReader.exposed(path))

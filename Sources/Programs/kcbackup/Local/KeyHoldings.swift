@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// What is bound to the key of this device beside its keychains, for who is about to give it another key.
 ///
@@ -12,14 +13,14 @@ struct KeyHoldings {
 
     /// - Throws: `FileFailure`.
     init(in session: Session) throws {
-        jobs = try Jobs(session.world).names()
+        jobs = try Jobs(session.machine).names()
     }
 
     /// What is bound to the key of `present`, and not to the one that takes its place.
     ///
     /// - Throws: `FileFailure`, `CryptographyFailure`.
     init(of present: DeviceID, butNot replacement: DeviceKey, in session: Session) throws {
-        jobs = try Jobs(session.world).names(of: present, seenBy: replacement)
+        jobs = try Jobs(session.machine).names(of: present, seenBy: replacement)
     }
 
     /// What the key opens, as lines of a list.

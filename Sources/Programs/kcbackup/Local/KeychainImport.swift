@@ -8,6 +8,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// Imports what was read of a file into a keychain, and reports that.
 struct KeychainImport {
@@ -25,7 +26,7 @@ struct KeychainImport {
 
     /// Runs the import, or its dry run, for which the keychain need not exist.
     func run(_ reading: ForeignReader.Reading, in session: Session) throws -> ExitStatus {
-        let local = try LocalKeychain(target.keychain, in: session.world)
+        let local = try LocalKeychain(target.keychain, in: session.machine)
         let removal = try removesFromFile ? FileRemoval(path, reading, in: session) : nil
         var text = ImportText(
             path: path, reading: reading, use: isDryRun ? .dryRun : .importing, policy: policy, named: named,
@@ -69,7 +70,7 @@ struct KeychainImport {
             session.warn(
                 "there is no keychain \(quoted(local.name)) yet; "
                     + "'kcbackup keychain create\(unquotedOperand(local.name))' makes it")
-            if try session.world.desktopKeyring() == .running, !session.style.isQuiet {
+            if try session.machine.desktopKeyring() == .running, !session.style.isQuiet {
                 session.message("kcbackup: hint: \(KeyringHint.running.words)\n")
             }
             let target = EmptyTarget(form: .plain)

@@ -7,6 +7,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Moves the keychains that the present device key opens to another key, which is about to replace it.
 ///
@@ -28,8 +29,8 @@ struct KeychainMove {
         defer { session.subjects.keychain = nil }
         var keychains: [(LocalKeychain, Keychain)] = []
         var (stuck, lost): ([String], [String]) = ([], [])
-        for name in try LocalKeychain.names(in: session.world.dataFolder) {
-            let local = try LocalKeychain(name, in: session.world)
+        for name in try LocalKeychain.names(in: session.machine.dataFolder) {
+            let local = try LocalKeychain(name, in: session.machine)
             do {
                 let keychain = try local.open(in: session)
                 if try keychain.isCountedElsewhere() { lost.append(name) } else { keychains.append((local, keychain)) }
@@ -82,13 +83,14 @@ struct KeychainMove {
     ///
     /// If it fails in between, importing the same key again moves the others.
     func run(to key: DeviceKey, in session: Session) throws {
-        let unlocked = session.world.unlocked
+        let unlocked = session.machine.unlocked
         let passcodes = try keychains.map { local, keychain -> KeptPasscode in
             session.subjects.keychain = local.name
             guard keychain.hasPasscode else { return KeptPasscode(nil) }
             let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
             return try session.trying(wanted, of: keychain) { secret in
-                try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
+                try unlocked.unlock(
+                    keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
                 return KeptPasscode(secret.copy())
             }
         }

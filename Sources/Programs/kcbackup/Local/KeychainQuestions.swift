@@ -7,6 +7,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCStoreTasks
 
 extension PasscodeOption {
     /// How the keychain that a restore or undo concerns is opened, unlocked and made.
@@ -18,7 +19,7 @@ extension PasscodeOption {
             open: {
                 let keychain = try open(local, in: session)
                 // With class keys, rows of equal contents are found equal although each write seals them anew.
-                try session.world.unlocked.resume(keychain)
+                try session.machine.unlocked.resume(keychain)
                 return keychain
             },
             unlock: { try unlock($0, for: .of(Protection.unconstrained), in: session) },
@@ -52,7 +53,7 @@ extension PasscodeOption {
         _ fill: (Keychain) throws -> Result
     ) throws -> Result {
         let (result, made) = try NewKeychain(local, in: session).make(
-            adopting: keychain, minimumCost: session.world.costs.lowestPasscode, fill)
+            adopting: keychain, minimumCost: session.machine.costs.lowestPasscode, fill)
         session.tell(made, of: local)
         if archive.stored?.hasPasscode == true {
             session.note("its passcode is the one that the archived keychain had when the archive was made")

@@ -11,6 +11,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Adds to the desktop keyring what a file has and the keyring lacks, and reports that.
 struct KeyringImport {
@@ -32,7 +33,7 @@ struct KeyringImport {
 
     /// Runs the import, or its dry run.
     func run(in session: Session) throws -> ExitStatus {
-        if Path.isFolder(session.world.resolve(path)) {
+        if Path.isFolder(session.machine.resolve(path)) {
             throw UsageProblem(
                 "an import into the desktop keyring takes one file, and \(quoted(path)) is a folder",
                 hint: "import the files in it one by one")
@@ -62,15 +63,15 @@ struct KeyringImport {
         let device: DeviceKey
         if isDryRun {
             // Nothing is written, not even the first key of this device.
-            device = try LocalDevice(session.world).keyIfAny() ?? DeviceKey.generate()
+            device = try LocalDevice(session.machine).keyIfAny() ?? DeviceKey.generate()
         } else {
             try StoreChoice.makeDeviceKey(in: session)
-            device = try LocalDevice(session.world).key()
+            device = try LocalDevice(session.machine).key()
         }
         return try TransientArchive.make(
             of: items, ArchiveSource(kind: ArchiveSource.items, name: Path.split(path).name), device,
             tool: CommandLineTool.tool,
-            folder: isDryRun ? session.world.temporaryFolder : session.world.dataFolder.path, now: session.now)
+            folder: isDryRun ? session.machine.temporaryFolder : session.machine.dataFolder.path, now: session.now)
     }
 
     private func run(
@@ -86,7 +87,7 @@ struct KeyringImport {
         let watch = RestoreWatch(
             RestoreChanges(
                 namesCreated: true, namesSame: session.style.isVerbose, limit: .max, isForNames: !session.style.isJSON,
-                spoolingIn: session.world.temporaryFolder))
+                spoolingIn: session.machine.temporaryFolder))
         let progress = Progress("importing items", in: session, reading: archive.opened, isDryRun ? 1 : 2)
         defer { progress.finish() }
         let report = try target.place.restore(request, watch.observer(of: target.place, progress.step))

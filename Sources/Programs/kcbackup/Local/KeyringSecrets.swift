@@ -3,6 +3,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// A password that a run reads once.
 final class KeptPassword {
@@ -22,13 +23,13 @@ struct KeyringSecrets {
     ///
     /// - Throws: `SecretServiceFailure.interrupted`.
     init(_ wanted: KeyringItems, in session: Session) throws {
-        guard try session.world.desktopKeyring() == .running else {
+        guard try session.machine.desktopKeyring() == .running else {
             gap = "does not run here"
             return
         }
         var visitor = Visitor(wanted: wanted)
         do {
-            let client = try SecretServiceClient(session.world.sessionBus(), starts: false)
+            let client = try SecretServiceClient(session.machine.sessionBus(), starts: false)
             let source = ServiceSource(try client.read(.all, needsAll: false))
             if let label = source.lockedCollections.first {
                 gap = "is locked, with collection \(quoted(label))"
@@ -51,7 +52,7 @@ struct KeyringSecrets {
     ///
     /// - Throws: `SecretServiceFailure.interrupted`.
     static func find(_ wanted: KeyringItems, in session: Session) throws -> [KeptPassword] {
-        guard try session.world.desktopKeyring() == .running else { return [] }
+        guard try session.machine.desktopKeyring() == .running else { return [] }
         let search = try KeyringSecrets(wanted, in: session)
         if let gap = search.gap { session.note("the desktop keyring \(gap): a key in it may not be found") }
         return search.found.map(\.secret)

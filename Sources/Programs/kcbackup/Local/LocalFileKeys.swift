@@ -9,6 +9,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The keys that open files on this device: its own, and those of its keychains.
 struct LocalFileKeys: FileKeyring {
@@ -23,7 +24,7 @@ struct LocalFileKeys: FileKeyring {
 
     /// The identity of this device, which opens files of the class 'none'.
     static func deviceIdentity(in session: Session) throws -> X25519Identity {
-        let key = try LocalDevice(session.world).key()
+        let key = try LocalDevice(session.machine).key()
         guard let identity = try X25519Identity.of(key.fileIdentityKey()) else {
             throw Failure.unforeseen(type: "file identity key")
         }
@@ -73,7 +74,7 @@ struct LocalFileKeys: FileKeyring {
 
     /// Finds a keychain by its store ID, among those that are searched.
     private func find(_ storeID: [UInt8]) throws -> Keychain {
-        let folder = session.world.dataFolder
+        let folder = session.machine.dataFolder
         var failure: Failure?
         for local in try KeychainLists.load(from: folder).searched(in: folder) where try Path.exists(local.path) {
             do {
@@ -90,7 +91,7 @@ struct LocalFileKeys: FileKeyring {
 
     private func resume(_ keychain: Keychain) throws(KeychainStoreError) {
         if keychain.hasPasscode {
-            try session.world.unlocked.resume(keychain)
+            try session.machine.unlocked.resume(keychain)
         } else {
             try keychain.unlock(passcode: nil, now: session.now)
         }
@@ -106,7 +107,7 @@ struct LocalFileKeys: FileKeyring {
         var prompt = "Enter the \(passcodeWords(session.subjects.keychain)):"
         var left = Self.tries
         while !keychain.canOpen(Protection(fileClass.accessibility)) {
-            if let seconds = try keychain.secondsUntilNextTry(now: session.world.clock()) {
+            if let seconds = try keychain.secondsUntilNextTry(now: session.machine.clock()) {
                 throw KeychainStoreError.tooManyAttempts(retryAfter: seconds)
             }
             guard let passcode = try secret(prompt) else {
@@ -116,7 +117,7 @@ struct LocalFileKeys: FileKeyring {
             }
             left -= 1
             do throws(KeychainStoreError) {
-                try session.world.unlocked.unlock(keychain, passcode: passcode.copy(), now: session.world.clock())
+                try session.machine.unlocked.unlock(keychain, passcode: passcode.copy(), now: session.machine.clock())
             } catch {
                 switch error {
                 case .wrongPasscode where left > 0:

@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The recovery kits of this device, with failures of their list told apart from those of other lists.
 struct LocalKits {
@@ -40,14 +41,14 @@ extension Session {
     ///
     /// - Throws: `DeviceKeyFailure`, `KitProblem`.
     func recoveryKits() throws -> [RecoveryKit] {
-        let device = LocalDevice(world)
+        let device = LocalDevice(machine)
         return try device.keyIfAny().map { try LocalKits(of: $0, at: device).list() } ?? []
     }
 
     /// Where the jobs of this device put their backups, without duplicates; those of jobs that cannot be read are missing,
     /// with a warning.
     func backupPlaces() -> [String] {
-        let jobs = Jobs(world)
+        let jobs = Jobs(machine)
         var places: [String] = []
         do {
             for name in try jobs.names() {

@@ -8,13 +8,14 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 extension LocalKeychain {
     /// Resolves a keychain name given by the user; nil means the default keychain.
     ///
     /// - Throws: `LocalKeychainFailure` (`emptyName`, `invalidName`, `listsDamaged`, `file`), `UsageProblem`
     ///   (`notAKeychain`, `desktopKeyring`).
-    init(_ given: String?, in world: World) throws {
+    init(_ given: String?, in machine: Machine) throws {
         if let given, FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
         if DesktopKeyring(given) != nil { throw UsageProblem.desktopKeyring }
         if let root = given.flatMap({ HomeRoot(storeName: $0) }) { throw UsageProblem.areFiles(root) }
@@ -22,8 +23,8 @@ extension LocalKeychain {
         if let given, given.exact.contains(":"), let meant = MeantStore(given) {
             throw UsageProblem.misnamed(given, meant)
         }
-        let expanded = given.map { $0.exact.hasPrefix("~/") ? world.resolve($0) : $0 }
-        try self.init(expanded, in: world.dataFolder, workingFolder: world.workingFolder)
+        let expanded = given.map { $0.exact.hasPrefix("~/") ? machine.resolve($0) : $0 }
+        try self.init(expanded, in: machine.dataFolder, workingFolder: machine.workingFolder)
     }
 
     /// Opens the file; only keys that need no passcode are available.
@@ -32,7 +33,7 @@ extension LocalKeychain {
     func open(in session: Session) throws -> Keychain {
         session.subjects.keychain = name
         do {
-            return try open(on: LocalDevice(session.world), minimumCost: session.world.costs.lowestPasscode)
+            return try open(on: LocalDevice(session.machine), minimumCost: session.machine.costs.lowestPasscode)
         } catch KeychainStoreError.file(let failure)
             where failure.path.exact == path.exact || failure.path.exact == ("./" + path).exact
         {
@@ -43,7 +44,7 @@ extension LocalKeychain {
             // The store puts "./" before a relative path, and the user did not.
             throw KeychainStoreError.file(FileFailure(path, failure.problem))
         } catch KeychainStoreError.otherDevice(let device) {
-            session.subjects.retiredKey = try session.world.retiredKey(of: device)
+            session.subjects.retiredKey = try session.machine.retiredKey(of: device)
             throw KeychainStoreError.otherDevice(device)
         } catch KeychainStoreError.notFound(let path) {
             session.subjects.gone = GoneKeychain.left(of: self, in: session)
@@ -51,14 +52,6 @@ extension LocalKeychain {
             session.subjects.keyringHint = try keyringHint(in: session)
             throw KeychainStoreError.notFound(path)
         }
-    }
-}
-
-extension World {
-    /// The file with the key of a device that another one has replaced; nil if there is none.
-    func retiredKey(of device: DeviceID) throws(FileFailure) -> String? {
-        let path = "\(dataFolder.deviceKey).retired-\(device)"
-        return try Path.exists(path) ? path : nil
     }
 }
 
@@ -70,15 +63,15 @@ extension LocalKeychain {
 
     /// The store that is meant, where this keychain is missing.
     private func meantStore(in session: Session) throws -> MeantStore? {
-        let names = try LocalKeychain.names(in: session.world.dataFolder) + [Self.defaultName]
+        let names = try LocalKeychain.names(in: session.machine.dataFolder) + [Self.defaultName]
         return MeantStore(name, keychains: names.filter { $0.exact != name.exact })
     }
 
     /// How to name the desktop keyring, where this keychain is missing; nil if nothing suggests that it is meant.
     private func keyringHint(in session: Session) throws -> KeyringHint? {
         if session.keyringUse == .none { return nil }
-        if try !LocalKeychain.names(in: session.world.dataFolder).isEmpty { return nil }
-        let presence = try session.world.desktopKeyring()
+        if try !LocalKeychain.names(in: session.machine.dataFolder).isEmpty { return nil }
+        let presence = try session.machine.desktopKeyring()
         if presence == .absent {
             return session.keyringUse == .backedUp && name.exact == Self.defaultName.exact ? .absent : nil
         }
@@ -113,20 +106,5 @@ extension Keychain {
         return start.withBytes { bytes in
             bytes.count == magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
-    }
-}
-
-extension LocalDevice {
-    /// Creates an instance for the key in this world's data folder.
-    init(_ world: World) {
-        self.init(world.dataFolder, machineIDPath: world.machineIDPath, chip: world.chip)
-    }
-
-    /// Returns this device and the devices that it trusts; nil if no key was ever created.
-    ///
-    /// - Throws: `DeviceKeyFailure`, `TrustedDevicesFailure`.
-    func identity() throws -> LocalIdentity? {
-        guard let key = try keyIfAny() else { return nil }
-        return LocalIdentity(device: key, trusted: try trusted(by: key).list())
     }
 }

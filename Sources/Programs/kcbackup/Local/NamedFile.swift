@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCItemSources
 internal import KCItemStores
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `file:PATH`: a file of items or another program's file; its items need not be in a keychain.
 struct NamedFile: NamedStore {
@@ -17,12 +18,12 @@ struct NamedFile: NamedStore {
     var plainStem: String { "items" }
 
     func requirePlace(in session: Session) throws(FileFailure) {
-        if try !Path.exists(session.world.resolve(path)) { throw FileFailure(path, .notFound) }
+        if try !Path.exists(session.machine.resolve(path)) { throw FileFailure(path, .notFound) }
     }
 
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         session.subjects.keychain = FileOfItems.name(path)
-        let (folder, name) = Path.split(session.world.resolve(path))
+        let (folder, name) = Path.split(session.machine.resolve(path))
         let identity = "\(Path.real(folder) ?? folder)/\(name)"
         let (access, passwordField) = options.ofFile
         try access.check(with: path)
@@ -30,8 +31,8 @@ struct NamedFile: NamedStore {
         reader.isOneOfTwo = options.isOneOfTwo
         if access.firstGiven == nil, try reader.isFileOfItems() {
             let lines = try FileOfItems.open(path, in: session)
-            let items = try session.world.blamingTemporaryFolder {
-                try lines.collected(spoolingIn: session.world.temporaryFolder)
+            let items = try session.machine.blamingTemporaryFolder {
+                try lines.collected(spoolingIn: session.machine.temporaryFolder)
             }
             return OpenStore(
                 items: FileItems(

@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCItemStores
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `home:` or `systemd-creds:`: files of fixed places that hold secrets.
 struct NamedHome: NamedStore {
@@ -18,7 +19,7 @@ struct NamedHome: NamedStore {
     var plainStem: String { root.sourceKind }
 
     func requirePlace(in session: Session) throws(FileFailure) {
-        let path = session.world.path(of: root)
+        let path = session.machine.path(of: root)
         // The data folder would be made in it.
         if !Path.isFolder(path) { throw FileFailure(path, .notFound) }
     }
@@ -26,7 +27,7 @@ struct NamedHome: NamedStore {
     /// Reads the files, and says what is not among them.
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         session.subjects.keychain = name
-        let path = session.world.path(of: root)
+        let path = session.machine.path(of: root)
         let found = try HomeReader.read(path, root)
         let accepted = try places(options.acceptMissing, in: session)
         for place in accepted {
@@ -36,7 +37,7 @@ struct NamedHome: NamedStore {
         var text = HomeText(contents: contents, root: root, calendar: session.calendar)
         if options.isForArchive, root == .home {
             text.appKeyrings = try AppKeyrings(in: session)
-            text.connections = session.world.connections()
+            text.connections = session.machine.connections()
         }
         if options.isForArchive { text.tellContents(in: session) } else { text.warnOfUnread(in: session) }
         return OpenStore(
@@ -48,7 +49,7 @@ struct NamedHome: NamedStore {
     /// Finds the files that an archive should have, and would not.
     func examine(_ request: BackupRequest, of job: String, in session: Session) throws {
         let accepted = try places(request.access.acceptMissing, in: session)
-        let contents = try HomeReader.read(session.world.path(of: root), root)
+        let contents = try HomeReader.read(session.machine.path(of: root), root)
             .accepting(Set(accepted.map { $0.shown.exact }))
         let missed = contents.missed
         let missing =
@@ -65,7 +66,8 @@ struct NamedHome: NamedStore {
     private func places(_ named: [String], in session: Session) throws(UsageProblem) -> [HomePath] {
         var places: [HomePath] = []
         for path in named {
-            guard root == .home, let place = HomePath(of: session.absolute(inHome: path), in: session.world.home) else {
+            guard root == .home, let place = HomePath(of: session.absolute(inHome: path), in: session.machine.home)
+            else {
                 throw .malformed(.acceptMissing, form: "a path in your home")
             }
             places.append(place)
@@ -75,7 +77,7 @@ struct NamedHome: NamedStore {
 
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
         session.subjects.keychain = name
-        return RestorableHome(root, session.world.path(of: root), session.stateSetting)
+        return RestorableHome(root, session.machine.path(of: root), session.stateSetting)
     }
 
     func changeable(_ options: StoreOptions, in session: Session) throws -> any ItemStore {
@@ -97,7 +99,7 @@ extension HomeContents {
     }
 }
 
-extension World {
+extension Machine {
     /// The path below which files are.
     fileprivate func path(of root: HomeRoot) -> String {
         switch root {

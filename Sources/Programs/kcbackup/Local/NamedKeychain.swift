@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 extension LocalKeychain: NamedStore {
     var words: String { "keychain \(quoted(name))" }
@@ -30,7 +31,7 @@ extension LocalKeychain: NamedStore {
             if needed != .withoutQuestion || options.passcodeOption.passcode != nil || options.escrow != nil {
                 return try options.unlocked(keychain, for: needed, in: session)
             }
-            try session.world.unlocked.resume(keychain)
+            try session.machine.unlocked.resume(keychain)
             return keychain
         }
     }
@@ -38,7 +39,7 @@ extension LocalKeychain: NamedStore {
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
         session.subjects.keychain = name
         return try RestorableKeychain(
-            self, minimumCost: session.world.costs.lowestPasscode, session.stateSetting,
+            self, minimumCost: session.machine.costs.lowestPasscode, session.stateSetting,
             options.passcodeOption.access(to: self, noPasscode: options.noPasscode, in: session))
     }
 
@@ -46,7 +47,7 @@ extension LocalKeychain: NamedStore {
         let passcode = request.access.key.passcode
         let keychain = try PasscodeOption(passcode).open(self, in: session)
         if !keychain.hasPasscode { return }
-        let hasCredentials = session.world.environment["CREDENTIALS_DIRECTORY"] != nil
+        let hasCredentials = session.machine.environment["CREDENTIALS_DIRECTORY"] != nil
         if let source = request.access.key.escrow {
             if case .credential = source, !hasCredentials { return }
             _ = try StoreOptions(request, .none()).unlocked(keychain, for: .all, in: session)
@@ -68,7 +69,7 @@ extension LocalKeychain: NamedStore {
     private func requireRight(_ source: SecretSource, of keychain: Keychain, in session: Session) throws {
         let wanted = WantedSecret(.passcode(keychain: name), .passcode, from: source)
         try session.trying(wanted, of: keychain) { secret in
-            if try keychain.isRight(passcode: secret, now: session.world.clock()) == false {
+            if try keychain.isRight(passcode: secret, now: session.machine.clock()) == false {
                 throw KeychainStoreError.wrongPasscode
             }
         }

@@ -4,6 +4,7 @@ internal import KCFileProtection
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// What `protect` does, after each file was found fit for it; a dry run ends here.
 struct ProtectionPlan {
@@ -18,8 +19,8 @@ struct ProtectionPlan {
     ///   `FileKeyPlaces.init`.
     init(_ paths: [String], _ keychain: String?, in session: Session) throws {
         let opened = try paths.map { path in
-            let path = try session.world.resolve(file: path)
-            if Self.isOwn(path, in: session.world) { throw ProtectionProblem.ownFile(path) }
+            let path = try session.machine.resolve(file: path)
+            if Self.isOwn(path, in: session.machine) { throw ProtectionProblem.ownFile(path) }
             if let done = try Self.done(path) { return (file: done, isDone: true) }
             let file = try FileToProtect(path)
             session.subjects.path = path
@@ -60,8 +61,8 @@ struct ProtectionPlan {
     }
 
     /// True for what is in the data folder, such as the device key.
-    private static func isOwn(_ path: String, in world: World) -> Bool {
-        guard let folder = Path.real(Path.split(path).folder), let own = Path.real(world.dataFolder.path) else {
+    private static func isOwn(_ path: String, in machine: Machine) -> Bool {
+        guard let folder = Path.real(Path.split(path).folder), let own = Path.real(machine.dataFolder.path) else {
             return false
         }
         return (folder + "/").exact.hasPrefix(own + "/")
@@ -98,7 +99,7 @@ struct UnprotectionPlan {
     init(_ paths: [String], _ keychain: String?, in session: Session) throws {
         let places = try FileKeyPlaces(keychain, in: session)
         files = try paths.map { path in
-            let path = try session.world.resolve(file: path)
+            let path = try session.machine.resolve(file: path)
             try Self.requireName(path)
             let file = try FileToProtect(path)
             session.subjects.path = file.path
@@ -168,7 +169,7 @@ struct UnprotectionPlan {
         let given = choice.passcodeOption
         var others = given
         others.passcode = nil
-        let named = try choice.keychain.map { try LocalKeychain($0, in: session.world) }
+        let named = try choice.keychain.map { try LocalKeychain($0, in: session.machine) }
         var asking: [LocalKeychain] = []
         for case .keychain(let local, let keychain, _) in files.map(\.place) where keychain.hasPasscode {
             if !asking.contains(local) { asking.append(local) }
@@ -184,7 +185,7 @@ struct UnprotectionPlan {
     }
 }
 
-extension World {
+extension Machine {
     /// Resolves the path of a file, as `resolve` does; an empty one would be the working folder.
     func resolve(file path: String) throws(UsageProblem) -> String {
         if path.isEmpty { throw .emptyFile }

@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCItemStores
 internal import KCLocalKeychains
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// A store that is restored into, or in which a change is taken back, as the user named it.
 struct RestorePlace {
@@ -22,7 +23,7 @@ struct RestorePlace {
         try store.kind.check(options.given)
         place = try store.restorable(options, in: session)
         (kind, name, words) = (store.kind, store.name, store.words)
-        let isDefault = try LocalKeychain(nil, in: session.world).name.exact == store.name.exact
+        let isDefault = try LocalKeychain(nil, in: session.machine).name.exact == store.name.exact
         option = store.option(given: isDefault ? given : store.name)
     }
 }
@@ -34,7 +35,7 @@ extension RestorePlace {
     init(undoing given: String?, _ options: StoreOptions, in session: Session) throws {
         var store = try session.store(given)
         if given == nil, store.kind != .keychain, try Self.isKeychainLost(in: session) {
-            store = try LocalKeychain(nil, in: session.world)
+            store = try LocalKeychain(nil, in: session.machine)
         }
         // The rows of a keychain are brought back sealed.
         if store.kind == .keychain, options.passcodeOption.passcode != nil {
@@ -52,8 +53,8 @@ extension RestorePlace {
     ) throws {
         let store =
             try given == nil
-            ? StoreChoice.archived(source(), in: session.world) ?? LocalKeychain(nil, in: session.world)
-            : StoreChoice.named(given, in: session.world)
+            ? StoreChoice.archived(source(), in: session.machine) ?? LocalKeychain(nil, in: session.machine)
+            : StoreChoice.named(given, in: session.machine)
         if let local = store as? LocalKeychain, try !Path.exists(local.path) { try local.requireNoOther() }
         try self.init(store, given: given, options, in: session)
     }
@@ -64,20 +65,20 @@ extension RestorePlace {
     /// - Throws: `FileFailure`, `LocalKeychainFailure`, `UsageProblem` (`empty`), `SecretServiceFailure`.
     static func require(_ given: String?, in session: Session) throws {
         guard let given else { return }
-        switch try StoreChoice.named(given, in: session.world) {
+        switch try StoreChoice.named(given, in: session.machine) {
         case let local as LocalKeychain: try local.requireFolder()
         case let keyring as DesktopKeyring:
             session.subjects.keychain = keyring.name
-            _ = try session.world.sessionBus()
+            _ = try session.machine.sessionBus()
         default: break
         }
     }
 
     /// True if nothing was chosen, and the file of a keychain was lost that has states.
     private static func isKeychainLost(in session: Session) throws -> Bool {
-        let folder = session.world.dataFolder
+        let folder = session.machine.dataFolder
         guard try KeychainLists.load(from: folder).store == nil else { return false }
-        let local = try LocalKeychain(nil, in: session.world)
+        let local = try LocalKeychain(nil, in: session.machine)
         return try StateFolder.all(at: local, in: folder).contains { try !$0.list().isEmpty }
     }
 }

@@ -6,6 +6,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// What a command works on where no keychain is named: the default keychain, or the desktop keyring.
 ///
@@ -19,15 +20,15 @@ enum StandardStore {
     /// Where nothing was chosen and there is no keychain, this is the desktop keyring, if one is running.
     ///
     /// - Throws: `LocalKeychainFailure`, `FileFailure`, `SecretServiceFailure.interrupted`.
-    init(in world: World) throws {
-        let lists = try KeychainLists.load(from: world.dataFolder)
-        let local = try LocalKeychain(nil, in: world)
+    init(in machine: Machine) throws {
+        let lists = try KeychainLists.load(from: machine.dataFolder)
+        let local = try LocalKeychain(nil, in: machine)
         switch lists.store {
         case .keychain: self = .keychain(local)
         case .desktop: self = .desktop
         case nil:
-            let hasKeychains = try Path.exists(local.path) || !LocalKeychain.names(in: world.dataFolder).isEmpty
-            self = try !hasKeychains && world.desktopKeyring() == .running ? .desktop : .keychain(local)
+            let hasKeychains = try Path.exists(local.path) || !LocalKeychain.names(in: machine.dataFolder).isEmpty
+            self = try !hasKeychains && machine.desktopKeyring() == .running ? .desktop : .keychain(local)
         }
     }
 
@@ -43,7 +44,7 @@ enum StandardStore {
             return nil
         }
         let named = given.exact.contains("/") ? session.absolute(given) : given
-        self = .keychain(try LocalKeychain(named, in: session.world))
+        self = .keychain(try LocalKeychain(named, in: session.machine))
     }
 
     /// The store, as if it were named.
@@ -55,12 +56,12 @@ enum StandardStore {
     }
 
     /// Remembers a choice.
-    static func remember(_ store: StandardStore, in world: World) throws(LocalKeychainFailure) {
-        try KeychainLists.change(in: world.dataFolder) { lists throws(LocalKeychainFailure) in
+    static func remember(_ store: StandardStore, in machine: Machine) throws(LocalKeychainFailure) {
+        try KeychainLists.change(in: machine.dataFolder) { lists throws(LocalKeychainFailure) in
             switch store {
             case .keychain(let local):
                 lists.store = .keychain
-                if try lists.standard(in: world.dataFolder) != local { lists.defaultKeychain = local.name }
+                if try lists.standard(in: machine.dataFolder) != local { lists.defaultKeychain = local.name }
             case .desktop: lists.store = .desktop
             }
         }
@@ -75,21 +76,21 @@ extension StandardStore {
     ///
     /// - Throws: `UsageProblem.twoStores` without a terminal; as `init`, and the errors of opening the keychain.
     static func toBackUp(in session: Session) throws -> StandardStore {
-        let world = session.world
-        let store = try StandardStore(in: world)
-        let local = try LocalKeychain(nil, in: world)
+        let machine = session.machine
+        let store = try StandardStore(in: machine)
+        let local = try LocalKeychain(nil, in: machine)
         guard let doubt = try doubt(about: store, local, in: session) else {
-            if case .desktop = store, try KeychainLists.load(from: world.dataFolder).store == nil {
+            if case .desktop = store, try KeychainLists.load(from: machine.dataFolder).store == nil {
                 session.note(
                     "there is no kcbackup keychain here: this backs up the desktop keyring "
                         + "(\(OptionName.keychain.spelling) \(DesktopKeyring.all.name))")
             }
             return store
         }
-        guard world.terminal.isAttended else { throw UsageProblem.twoStores(keychain: local.name, doubt) }
+        guard session.world.terminal.isAttended else { throw UsageProblem.twoStores(keychain: local.name, doubt) }
         session.message(doubt.words(keychain: local.name) + "\n")
         let chosen = try choice(of: local, in: session)
-        try remember(chosen, in: world)
+        try remember(chosen, in: machine)
         let words = storeWords(chosen.store.name)
         session.note(
             "from now on, commands without '\(OptionName.keychain.spelling)' use \(words): 'kcbackup keychain default' shows "
@@ -134,11 +135,11 @@ extension StandardStore {
     ) throws -> Doubt? {
         guard try Path.exists(local.path) else { return nil }
         func hasItems() throws -> Bool { try local.open(in: session).itemCount() > 0 }
-        let desktopHasItems = session.world.desktopKeyringHasItems
+        let desktopHasItems = session.machine.desktopKeyringHasItems
         switch store {
         case .keychain:
             let hasItems = try hasItems()
-            let isChosen = try KeychainLists.load(from: session.world.dataFolder).store != nil
+            let isChosen = try KeychainLists.load(from: session.machine.dataFolder).store != nil
             if hasItems, isChosen { return nil }
             return try desktopHasItems() == true ? (hasItems ? .bothHaveItems : .keychainIsEmpty) : nil
         case .desktop:
@@ -153,7 +154,7 @@ extension Session {
     ///
     /// - Throws: as `StandardStore.init` and `StoreChoice.named`.
     func store(_ given: String?) throws -> any NamedStore {
-        guard let given else { return try StandardStore(in: world).store }
-        return try StoreChoice.named(given, in: world)
+        guard let given else { return try StandardStore(in: machine).store }
+        return try StoreChoice.named(given, in: machine)
     }
 }

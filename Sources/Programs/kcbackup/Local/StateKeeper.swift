@@ -5,13 +5,14 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 extension Session {
     /// Where stores keep their states, with what is said of them.
     var stateSetting: StateSetting {
         StateSetting(
-            folder: world.dataFolder, temporaryFolder: world.temporaryFolder, home: world.home,
-            device: LocalDevice(world), now: now, tool: CommandLineTool.tool,
+            folder: machine.dataFolder, temporaryFolder: machine.temporaryFolder, home: machine.home,
+            device: LocalDevice(machine), now: now, tool: CommandLineTool.tool,
             didKeep: { self.keptState = true },
             warn: { self.tell($0) })
     }
@@ -99,7 +100,7 @@ enum StateKeeper {
     ) -> (count: Int, words: String)? {
         let states: [KeptStates.State]
         do throws(FileFailure) {
-            states = try KeptStates(of: keychain, in: session.world.dataFolder).listEverywhere()
+            states = try KeptStates(of: keychain, in: session.machine.dataFolder).listEverywhere()
         } catch {
             // They cannot be removed either, of which `removeAll` warns.
             return nil
@@ -117,7 +118,7 @@ enum StateKeeper {
     /// The new keys are already in place, so a failure is only a warning.
     static func removeAll(of keychain: Keychain, after removal: Removal = .passcode, in session: Session) {
         do throws(FileFailure) {
-            let (count, kept) = try KeptStates(of: keychain, in: session.world.dataFolder).removeAll()
+            let (count, kept) = try KeptStates(of: keychain, in: session.machine.dataFolder).removeAll()
             if count > 0 {
                 session.note("\(counted(count, "earlier state")) removed: \(removal.reason)")
             }

@@ -7,6 +7,7 @@ internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCStoreTasks
 
 /// Finds the store that the user means.
 enum StoreChoice {
@@ -22,17 +23,17 @@ enum StoreChoice {
     /// Returns what the user named; nil means the default keychain.
     ///
     /// - Throws: `LocalKeychainFailure`, `UsageProblem` (`empty`).
-    static func named(_ given: String?, in world: World) throws -> any NamedStore {
-        try given.flatMap(prefixed) ?? LocalKeychain(given, in: world)
+    static func named(_ given: String?, in machine: Machine) throws -> any NamedStore {
+        try given.flatMap(prefixed) ?? LocalKeychain(given, in: machine)
     }
 
     /// Returns the store that an archive was made from; nil if it was made from a file.
     ///
     /// - Throws: `Refusal` for a keychain that was named by its path.
-    static func archived(_ source: ArchiveSource, in world: World) throws -> (any NamedStore)? {
+    static func archived(_ source: ArchiveSource, in machine: Machine) throws -> (any NamedStore)? {
         if let keyring = DesktopKeyring(archived: source) { return keyring }
         if let root = HomeRoot(archived: source) { return NamedHome(root: root) }
-        return try ArchiveSource.keychainName(source).map { try LocalKeychain($0, in: world) }
+        return try ArchiveSource.keychainName(source).map { try LocalKeychain($0, in: machine) }
     }
 
     /// Determines what to back up if the user may not have named anything.
@@ -41,7 +42,7 @@ enum StoreChoice {
     static func chosen(_ given: String?, in session: Session) throws -> any NamedStore {
         let subject =
             try given == nil
-            ? StandardStore.toBackUp(in: session).store : named(given, in: session.world)
+            ? StandardStore.toBackUp(in: session).store : named(given, in: session.machine)
         if subject.kind != .keychain { try subject.requirePlace(in: session) }
         return subject
     }
@@ -67,12 +68,12 @@ enum StoreChoice {
     ) throws -> (any NamedStore)? {
         if let keyring = DesktopKeyring(identity) { return keyring }
         guard let known = KeychainSubject(identity) else { return nil }
-        let standard = try LocalKeychain(nil, in: session.world)
-        let names = try LocalKeychain.names(in: session.world.dataFolder)
-        var keychains = try [standard] + names.map { try LocalKeychain($0, in: session.world) }
+        let standard = try LocalKeychain(nil, in: session.machine)
+        let names = try LocalKeychain.names(in: session.machine.dataFolder)
+        var keychains = try [standard] + names.map { try LocalKeychain($0, in: session.machine) }
         // A copy of the file has the same ID: the one at its place comes first.
         if let place = known.place {
-            keychains.insert(try LocalKeychain(place, in: session.world), at: 0)
+            keychains.insert(try LocalKeychain(place, in: session.machine), at: 0)
         } else if let index = keychains.firstIndex(where: { ArchiveName.series(of: $0.stem).exact == series }) {
             keychains.insert(keychains[index], at: 0)
         }
@@ -88,7 +89,7 @@ enum StoreChoice {
 
     /// Creates the device key if the desktop keyring or a file is the first to need it.
     static func makeDeviceKey(in session: Session) throws {
-        let (key, isNew) = try LocalDevice(session.world).keyOrFirst()
+        let (key, isNew) = try LocalDevice(session.machine).keyOrFirst()
         guard isNew else { return }
         session.note("this device is now \(key.id); keep a copy of its key: 'kcbackup device export -o FILE.age'")
     }

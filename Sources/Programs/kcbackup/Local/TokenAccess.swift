@@ -4,6 +4,7 @@ internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCReportText
 internal import KCSecurityTokens
+internal import KCStoreTasks
 
 extension Session {
     /// Opens items with `user-presence` with a security token, if one that is enrolled is connected; otherwise nothing
@@ -14,7 +15,7 @@ extension Session {
         let tokens = keychain.keybag.tokens
         if tokens.isEmpty { return }
         do {
-            let held = try world.tokens.firstHeld(among: tokens.map(\.handle.tokenCredential))
+            let held = try machine.tokens.firstHeld(among: tokens.map(\.handle.tokenCredential))
             guard let token = tokens.first(where: { $0.handle.tokenCredential == held }) else { return }
             try askTouch("Touch the security token \(quoted(token.name.text)).")
             let secret = try secret(of: token.handle)
@@ -35,7 +36,8 @@ extension Session {
     /// The secret of a token, which is touched for that; what is typed meanwhile, also by the token, is not shown.
     func secret(of handle: TokenHandle) throws -> SecretBytes {
         try quietly(nil) {
-            try world.tokens.secret(of: handle.tokenCredential, salt: handle.salt) { _ in throw TokenFailure.pinNeeded }
+            try machine.tokens.secret(of: handle.tokenCredential, salt: handle.salt) { _ in throw TokenFailure.pinNeeded
+            }
         }
     }
 

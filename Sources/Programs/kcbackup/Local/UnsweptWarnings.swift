@@ -1,8 +1,9 @@
 internal import KCByteStreams
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
-extension World {
+extension Machine {
     /// Warns of folders of the user in which a killed run may have left a file, and which cannot be swept now.
     func unsweptFolders() throws -> [String] {
         try dataFolder.unsweptFolders().map { folder, list in

@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCFleet
 internal import KCLocalKeychains
+internal import KCStoreTasks
 
 /// The options that say whose signatures count in a fleet.
 struct FleetMemberOptions: ParsableArguments {
@@ -39,7 +40,7 @@ struct FleetMemberOptions: ParsableArguments {
         _ path: String?, in session: Session, _ parse: ([UInt8]) throws(FleetListFailure) -> List
     ) throws -> List? {
         guard let path else { return nil }
-        let bytes = try PrivateFile.readPublic(session.world.resolve(path), limit: Inventory.sizeLimit)
+        let bytes = try PrivateFile.readPublic(session.machine.resolve(path), limit: Inventory.sizeLimit)
         do throws(FleetListFailure) {
             return try parse(bytes.withBytes { span in span.indices.map { span[$0] } })
         } catch {
@@ -49,7 +50,7 @@ struct FleetMemberOptions: ParsableArguments {
 
     /// This device, and those that it trusts.
     private func trusted(in session: Session) throws -> [DeviceID: String] {
-        guard let local = try LocalDevice(session.world).identity() else { return [:] }
+        guard let local = try LocalDevice(session.machine).identity() else { return [:] }
         return local.trusted.merging([local.device.id: "this device"]) { name, _ in name }
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupTasks
 internal import KCByteStreams
+internal import KCStoreTasks
 
 /// The backup folder, and what a run may do there.
 struct FolderOptions: ParsableArguments {

@@ -8,6 +8,7 @@ internal import KCConsole
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The options of a job: those of `create --to`, what to keep, when it runs, and what runs after it.
 struct JobOptions: ParsableArguments {
@@ -123,11 +124,11 @@ struct JobOptions: ParsableArguments {
             }
             // Receipts are listed by the times of the server, which sftp does not tell.
             let mover: any RemoteMover =
-                try option == .fleet ? session.world.rclone() : session.world.mover(of: location)
+                try option == .fleet ? session.machine.rclone() : session.machine.mover(of: location)
             return try RemoteFolder(location, mover).location
         }
         let folders = try copyTo.map { to in
-            guard RemoteLocation(to) == nil, let here = try session.world.folderOfCopies(to) else {
+            guard RemoteLocation(to) == nil, let here = try session.machine.folderOfCopies(to) else {
                 return try location(to, of: .copyTo).text
             }
             try session.requireOutsideOfData(here.path)
@@ -207,7 +208,7 @@ extension Job {
             exec env LC_ALL=C systemd-analyze calendar -- "$1" 2>&1
             """, [time])
         do throws(ShellCommand.Failure) {
-            let told = try ShellCommand.output(of: script, environment: session.world.environment, limit: 65_536)
+            let told = try ShellCommand.output(of: script, environment: session.machine.environment, limit: 65_536)
             let text = told.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
             if text.exact.contains("Next elapse: never") {
                 session.warn("the time \(quoted(time)) never comes, so no timer will start job \(quoted(name))")

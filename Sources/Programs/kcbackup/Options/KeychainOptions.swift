@@ -9,6 +9,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The option for the keychain, of a verb that also works on the desktop keyring.
 struct StoreNameOption: ParsableArguments {
@@ -75,7 +76,7 @@ extension KeychainChoice {
 
     /// Opens the keychain without its passcode.
     func open(in session: Session) throws -> Keychain {
-        try passcodeOption.open(LocalKeychain(keychain, in: session.world), in: session)
+        try passcodeOption.open(LocalKeychain(keychain, in: session.machine), in: session)
     }
 
     /// Opens the keychain and makes all its class keys available.
@@ -120,7 +121,7 @@ struct PasscodeOption: ParsableArguments {
         _ keychain: Keychain, for needed: NeededSecrets, isMeant: Bool = true, in session: Session
     ) throws {
         guard keychain.hasPasscode else { return try keychain.unlock(passcode: nil, now: session.now) }
-        let unlocked = session.world.unlocked
+        let unlocked = session.machine.unlocked
         // A given passcode is used in any case; whether a typed one unlocks the keychain depends on what it is now.
         if wantsTyping { try unlocked.resume(keychain) }
         if passcode == nil {
@@ -136,7 +137,7 @@ struct PasscodeOption: ParsableArguments {
         do {
             try session.trying(wanted, of: keychain) { secret in
                 try unlocked.unlock(
-                    keychain, passcode: secret.copy(), now: session.world.clock(),
+                    keychain, passcode: secret.copy(), now: session.machine.clock(),
                     keepsSession: wanted.isTyped && !isUnlocked)
             }
             if wanted.isTyped, !isUnlocked { try session.noteUnlocked(keychain) }

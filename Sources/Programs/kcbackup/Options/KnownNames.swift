@@ -5,6 +5,7 @@ internal import KCHomeFiles
 internal import KCItemStores
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The names for shell completion that only this device knows.
 ///
@@ -19,9 +20,9 @@ enum KnownNames {
         let folder: DataFolder
         let machineIDPath: String
 
-        init(_ world: World) {
-            folder = world.dataFolder
-            machineIDPath = world.machineIDPath
+        init(_ machine: Machine) {
+            folder = machine.dataFolder
+            machineIDPath = machine.machineIDPath
         }
     }
 

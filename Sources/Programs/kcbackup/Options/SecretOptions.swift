@@ -6,6 +6,7 @@ internal import KCConsole
 internal import KCKeychainModel
 internal import KCPasscodeStrength
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The options for the secret of a new item.
 struct NewSecretOptions: ParsableArguments {
@@ -112,7 +113,7 @@ struct SecretOptions: ParsableArguments {
     func read(isPublic: Bool, in session: Session) throws -> SecretBytes? {
         if let secretFile {
             if secret != nil { throw UsageProblem.together(.secret, .secretFile) }
-            let path = session.world.resolve(secretFile)
+            let path = session.machine.resolve(secretFile)
             return try isPublic
                 ? PrivateFile.readPublic(path, limit: ItemLimits.secretSize)
                 : PrivateFile.read(path, limit: ItemLimits.secretSize)

@@ -5,6 +5,7 @@ internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCStoreTasks
 
 // The request of a backup of several stores, as far as they are for one of them.
 
@@ -66,9 +67,9 @@ extension Session {
     func keychainsWithPasscode() throws -> [String] {
         let known = subjects
         defer { subjects = known }
-        return try LocalKeychain.names(in: world.dataFolder).filter { name in
+        return try LocalKeychain.names(in: machine.dataFolder).filter { name in
             do {
-                return try LocalKeychain(name, in: world).open(in: self).hasPasscode
+                return try LocalKeychain(name, in: machine).open(in: self).hasPasscode
             } catch {
                 return false
             }

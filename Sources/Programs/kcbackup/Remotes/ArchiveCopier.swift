@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
+internal import KCStoreTasks
 
 /// Copies archives to a folder of a remote, if they are genuine as far as can be told without a key.
 struct ArchiveCopier {
@@ -23,7 +24,7 @@ struct ArchiveCopier {
         // An entry says more than the name.
         let archive = try NamedArchive(ArchiveFile(file), named: name, at: path) { if entry == nil { throw $0 } }
         if archive.file.header.mode == .unencrypted, !copiesReadable { throw Refusal.readableCopy(path: path) }
-        let proven = try archive.proveOutside(local: LocalDevice(session.world).identity())
+        let proven = try archive.proveOutside(local: LocalDevice(session.machine).identity())
         if let difference = entry?.difference(proven.outline, origin: proven.origin, fingerprint: nil) {
             throw CatalogueFailure.replaced(name: path, difference)
         }

@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCLocalKeychains
 internal import KCRemotes
+internal import KCStoreTasks
 
 /// Copies archives of a remote to a folder here, if they are genuine as far as can be told without a key.
 struct ArchiveFetcher {
@@ -39,7 +40,7 @@ struct ArchiveFetcher {
         }
         let source = remote.location.appending(entry.name).text
         _ = try NamedArchive(ArchiveFile(file), named: entry.name, at: source)
-            .proveOutside(local: LocalDevice(session.world).identity())
+            .proveOutside(local: LocalDevice(session.machine).identity())
         try target.publish(as: entry.name)
         return true
     }

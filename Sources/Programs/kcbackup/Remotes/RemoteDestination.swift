@@ -1,11 +1,13 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
+internal import KCStoreTasks
 
 /// A folder of a remote as the destination of an archive, which is named as in a backup folder.
 ///
@@ -24,14 +26,14 @@ final class RemoteDestination: ArchiveDestination {
     ///
     /// - Throws: `RemoteFailure`, `FileFailure`, and errors of making the device key.
     init(_ location: RemoteLocation, of subject: any NamedStore, in session: Session) throws {
-        folder = try session.world.remoteFolder(location)
-        let (device, now) = (try LocalDevice(session.world).keyOrFirst().key.id, session.now)
+        folder = try session.machine.remoteFolder(location)
+        let (device, now) = (try LocalDevice(session.machine).keyOrFirst().key.id, session.now)
         let series = ArchiveName.series(of: subject.stem)
         name = { ArchiveName(series: series, device: device, time: now, number: $0).fileName }
         self.location = location.appending(name(1))
         _ = try folder.file(named: name(1))
-        try Path.makeFolder(session.world.dataFolder.path)
-        staging = try StagingFolder(in: session.world.dataFolder.path)
+        try Path.makeFolder(session.machine.dataFolder.path)
+        staging = try StagingFolder(in: session.machine.dataFolder.path)
     }
 
     var workFolder: String { staging.path }

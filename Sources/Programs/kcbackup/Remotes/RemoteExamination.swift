@@ -1,9 +1,11 @@
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `doctor REMOTE:PATH`: what somebody with the credentials of this machine could do to the copies in a folder.
 struct RemoteExamination {
@@ -25,9 +27,9 @@ struct RemoteExamination {
     ///
     /// - Throws: `RemoteFailure`, `FileFailure`, `CryptographyFailure`.
     func run() throws -> ExitStatus {
-        let folder = try session.world.remoteFolder(location)
-        try Path.makeFolder(session.world.dataFolder.path)
-        let staging = try StagingFolder(in: session.world.dataFolder.path)
+        let folder = try session.machine.remoteFolder(location)
+        try Path.makeFolder(session.machine.dataFolder.path)
+        let staging = try StagingFolder(in: session.machine.dataFolder.path)
         func file(_ name: String, _ text: String) throws -> OpenFile {
             let path = "\(staging.path)/\(name)"
             try PrivateFile.create(path, text.utf8.span)

@@ -1,8 +1,10 @@
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `list REMOTE:PATH`: the archives in a folder of a remote, as far as their names and sizes tell.
 struct RemoteListing {
@@ -15,7 +17,7 @@ struct RemoteListing {
                 Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 1, zone: session.zones),
                 Table.Column(title: "KEYCHAIN", least: 6, yields: 2), Table.Column(title: "SIZE", alignment: .right),
             ], in: session)
-        let folder = try session.world.remoteFolder(location)
+        let folder = try session.machine.remoteFolder(location)
         let files = try folder.files().filter { $0.name.exact.hasSuffix(ArchiveName.ending) }
         let rows = files.map { (file: $0, name: ArchiveName($0.name)) }.sorted {
             ($0.name?.time ?? .reference, $0.file.name.exact) < ($1.name?.time ?? .reference, $1.file.name.exact)

@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportPages
 internal import KCReportText
+internal import KCStoreTasks
 
 /// A report on a fleet as text, JSON and figures.
 struct FleetView {

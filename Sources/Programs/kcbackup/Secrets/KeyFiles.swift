@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCRecoveryKits
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Identity and recipients files, either plain or encrypted with a passphrase.
 extension Session {
@@ -28,7 +29,7 @@ extension Session {
 
     /// Checks that there is the folder of a new file, before a secret is asked for that would be of no use without it.
     func requireFolder(ofKeyFile path: String) throws(FileFailure) {
-        try Path.requireFolder(Path.split(world.resolve(path)).folder, named: Path.split(path).folder)
+        try Path.requireFolder(Path.split(machine.resolve(path)).folder, named: Path.split(path).folder)
     }
 
     /// Creates the file of a key.
@@ -69,7 +70,7 @@ extension Session {
     ) throws -> Keys {
         let subject = subjects.path
         subjects.path = path
-        let text = try world.readKeyFile(path, isSecret: isSecret)
+        let text = try machine.readKeyFile(path, isSecret: isSecret)
         let keys: Keys
         if let file = try EncryptedKeyFile(text) {
             try file.requirePassphrase()

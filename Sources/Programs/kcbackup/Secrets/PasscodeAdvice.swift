@@ -3,6 +3,7 @@ internal import KCConsole
 internal import KCCryptography
 internal import KCPasscodeStrength
 internal import KCReportText
+internal import KCStoreTasks
 
 extension Session {
     /// Rates a new passcode; a weak one is accepted with a warning.
@@ -23,7 +24,7 @@ extension Session {
     private func judge(
         _ secret: borrowing SecretBytes, _ kind: String, knowing names: [String]
     ) throws(CryptographyFailure) -> PasscodeStrength {
-        let words = names + [world.environment["USER"], world.environment["LOGNAME"]].compactMap { $0 }
+        let words = names + [machine.environment["USER"], machine.environment["LOGNAME"]].compactMap { $0 }
         let strength = try PasscodeStrength(judging: secret, knowing: words)
         let grade = "\(kind) strength \(strength.score) of 4"
         if strength.score < Self.strongEnough {

@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The user at the terminal, who sees which plugin a question is from.
 struct PluginPrompts: PluginUser {
@@ -75,7 +76,7 @@ extension Session {
     /// The plugins of age that hold keys of this user.
     var plugins: PluginPrograms {
         PluginPrograms(
-            home: world.home, environment: world.environment,
+            home: machine.home, environment: machine.environment,
             for: PluginPrompts(terminal: world.terminal, notice: notice))
     }
 }

@@ -7,6 +7,7 @@ internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 extension Session {
     // The number of attempts, as in other programs that ask for a password.
@@ -26,7 +27,7 @@ extension Session {
         _ use: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
         if wanted.isTyped {
-            if let seconds = try keychain?.secondsUntilNextTry(now: world.clock()) {
+            if let seconds = try keychain?.secondsUntilNextTry(now: machine.clock()) {
                 throw KeychainStoreError.tooManyAttempts(retryAfter: seconds)
             }
             try keychain?.requireGuess()
@@ -50,7 +51,7 @@ extension Session {
                 return try checking { try tried(secret, wanted.question.kind, of: keychain, isSpared: isSpared, use) }
             } catch {
                 guard Self.isWrongSecret(error) else { throw error }
-                let seconds = try keychain?.secondsUntilNextTry(now: world.clock())
+                let seconds = try keychain?.secondsUntilNextTry(now: machine.clock())
                 if left > 0, seconds == nil {
                     wrong = WrongAnswer(wanted.question.kind, triesLeft: left, doubt: secret.doubt)
                     continue
