@@ -235,7 +235,8 @@ let package = Package(
             [
                 "KCByteStreams", "KCCryptography", "KCConsole", "KCDeviceIdentity", "KCSecurityTokens",
                 "KCKeychainModel",
-                "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCSecretService", "KCBackupEngine",
+                "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCSecretService", "KCHomeFiles",
+                "KCBackupEngine",
             ]),
         library(
             "KCBackupTasks", in: "Tasks",
@@ -246,7 +247,7 @@ let package = Package(
         library(
             "KCBackupJobs", in: "Tasks",
             [
-                "KCAsking", "KCBackupTasks",
+                "KCConsole", "KCAsking", "KCStoreTasks", "KCBackupTasks",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCLocalKeychains", "KCBackupArchive", "KCBackupCatalogue", "KCItemStores", "KCRemotes", "KCFleet",
             ]),

@@ -156,13 +156,13 @@ struct ScheduleRemoveCommand: Verb {
         try withExtendedLifetime(lock) { try jobs.remove(job) }
         session.did(
             "job \(quoted(job)) removed; its backups stay" + (found.map { " in \(displayed($0.folder))" } ?? ""))
-        let units = SystemdUnits.userPaths(of: job, in: session.surroundings)
+        let units = SystemdUnits.userPaths(of: job, in: session.machine.surroundings)
         let timer = Path.split(units.timer).name
         for path in [units.service, units.timer] where try Path.exists(path) {
             session.warn(
                 "its unit is still there: \(quoted(path)); 'systemctl --user disable --now \(timer)' stops the timer")
         }
-        for path in try InstalledUnits.systemPaths(of: job, in: session.surroundings) {
+        for path in try InstalledUnits.systemPaths(of: job, in: session.machine.surroundings) {
             session.warn("its unit is still there: \(quoted(path)); 'systemctl disable --now \(timer)' stops the timer")
         }
         if style.json {
@@ -216,7 +216,7 @@ struct ScheduleShowCommand: Verb {
             session.warn("a run would fail: \(Failure(error, session.subjects).explanation.message)")
         }
         if crontab {
-            let line = try found.crontabLine(in: session.surroundings)
+            let line = try found.crontabLine(in: session.machine.surroundings)
             try session.result(["jobs": [found.json], "crontab": .text(line)], [line + "\n"])
             return .ok
         }

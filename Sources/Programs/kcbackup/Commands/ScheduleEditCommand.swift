@@ -120,15 +120,15 @@ struct ScheduleEditCommand: Verb {
     ///
     /// - Returns: what starts the job and is as before, for a warning; nil if nothing is.
     private func keep(_ new: Job, insteadOf old: Job, _ jobs: Jobs, _ session: Session) throws -> String? {
-        guard let installed = try InstalledUnits(of: job, in: session.surroundings) else {
-            let isOfSystem = try !InstalledUnits.systemPaths(of: job, in: session.surroundings).isEmpty
+        guard let installed = try InstalledUnits(of: job, in: session.machine.surroundings) else {
+            let isOfSystem = try !InstalledUnits.systemPaths(of: job, in: session.machine.surroundings).isEmpty
             try jobs.replace(new)
             if new.time.exact == old.time.exact || isOfSystem { return nil }
-            guard JobStarter(of: new, in: session) == .found else { return nil }
+            guard JobStarter(of: new, in: session.machine) == .found else { return nil }
             return "what starts job \(quoted(job)) does so when it did: "
                 + "'kcbackup schedule show \(job) \(OptionName.crontab.spelling)' prints a new line for cron"
         }
-        guard let units = try installed.units(of: new, insteadOf: old, in: session.surroundings) else {
+        guard let units = try installed.units(of: new, insteadOf: old, in: session.machine.surroundings) else {
             try jobs.replace(new)
             return "the units of job \(quoted(job)) are as before, since 'kcbackup schedule install' has not written "
                 + "them: 'kcbackup schedule install \(job)' replaces them"

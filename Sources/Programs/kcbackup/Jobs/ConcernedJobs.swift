@@ -154,7 +154,7 @@ extension Session {
     }
 
     private func absolute(_ source: SecretSource) -> SecretSource {
-        if case .file(let path) = source { return .file(absolute(path)) }
+        if case .file(let path) = source { return .file(machine.absolute(path)) }
         return source
     }
 }
@@ -174,7 +174,7 @@ extension BackupRequest {
         if isOfSeveral { return local.isNamed }
         guard try storeName.flatMap(StoreChoice.prefixed) == nil else { return false }
         let named = try LocalKeychain(storeName, in: session.machine)
-        return session.absolute(named.path).exact == session.absolute(local.path).exact
+        return session.machine.absolute(named.path).exact == session.machine.absolute(local.path).exact
     }
 }
 

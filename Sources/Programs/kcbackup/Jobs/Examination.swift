@@ -260,7 +260,7 @@ struct Examination {
     /// Looks for what starts a job by itself.
     private mutating func lookForStarter(of job: Job) {
         count += 1
-        switch JobStarter(of: job, in: session) {
+        switch JobStarter(of: job, in: session.machine) {
         case .found: break
         case .notEnabled(let command):
             warnings.append((job.name, "its timer is installed, and not enabled: '\(command)' starts it"))
@@ -322,10 +322,10 @@ struct Examination {
             check { session in try session.checkSource(source) }
         }
         check { session in
-            try state.job.checkServices(in: session.surroundings)
-            try state.job.checkPrograms(in: session.surroundings) { JobStarter.crontab(in: session) }
+            try state.job.checkServices(in: session.machine.surroundings)
+            try state.job.checkPrograms(in: session.machine.surroundings) { JobStarter.crontab(in: session.machine) }
         }
-        if !state.job.isOfDesktop { check { session in try state.job.checkLinger(in: session.surroundings) } }
+        if !state.job.isOfDesktop { check { session in try state.job.checkLinger(in: session.machine.surroundings) } }
     }
 
     private mutating func check(_ body: (Session) throws -> Void) {

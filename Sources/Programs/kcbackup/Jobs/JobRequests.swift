@@ -25,12 +25,12 @@ extension BackupRequest {
             request.access.key = .passcode(try source.map { try session.unattended($0, .passcode) })
         case .escrow(let source): request.access.key = .escrow(try session.unattended(source, .escrow))
         }
-        request.access.acceptMissing = access.acceptMissing.map(session.absolute(inHome:))
+        request.access.acceptMissing = access.acceptMissing.map(session.machine.absolute(inHome:))
         request.access.file.password = try access.file.password.map { try session.unattended($0, .password) }
-        request.access.file.keyFile = access.file.keyFile.map { session.absolute($0) }
+        request.access.file.keyFile = access.file.keyFile.map { session.machine.absolute($0) }
         guard var keys else { return request }
         keys.passphrase = try keys.passphrase.map { try session.unattended($0, .passphrase) }
-        keys.restoring.files = keys.restoring.files.map { session.absolute($0) }
+        keys.restoring.files = keys.restoring.files.map { session.machine.absolute($0) }
         keys.restoring.passphrase = try keys.restoring.passphrase.map {
             try session.unattended($0, .recipientsPassphrase)
         }
@@ -114,33 +114,17 @@ extension BackupRequest {
 }
 
 extension Session {
-    /// Returns a path that does not depend on the working folder; an empty one, which names nothing, stays empty.
-    func absolute(_ path: String) -> String {
-        if path.isEmpty { return path }
-        let resolved = machine.resolve(path)
-        if resolved.exact.hasPrefix("/") { return resolved }
-        return (ProcessEnvironment.workingFolder ?? "") + "/" + resolved
-    }
-
-    /// Returns a path that does not depend on the working folder; '~' is the home, as messages write it.
-    func absolute(inHome path: String) -> String {
-        var path = path
-        // A shell completes a link to a folder as a folder.
-        while path.utf8.count > 1, let shorter = path.exact.removingSuffix("/") { path = shorter }
-        return absolute(path.exact.removingPrefix(HomeRoot.home.start).map { "\(machine.home)/\($0)" } ?? path)
-    }
-
     /// Returns a source that does not depend on the working folder, and needs neither a terminal nor a shell.
     fileprivate func unattended(_ source: SecretSource, _ option: OptionName) throws(UsageProblem) -> SecretSource {
         switch source {
-        case .file(let path): .file(absolute(path))
+        case .file(let path): .file(machine.absolute(path))
         case .command, .credential: source
         case .terminal, .descriptor: throw .notUnattended(option)
         }
     }
 
     fileprivate func absolute(keychain name: String) throws -> String {
-        if let path = FileOfItems.path(name) { return "file:" + absolute(path) }
-        return try StoreChoice.prefixed(name) == nil ? absolute(name) : name
+        if let path = FileOfItems.path(name) { return "file:" + machine.absolute(path) }
+        return try StoreChoice.prefixed(name) == nil ? machine.absolute(name) : name
     }
 }

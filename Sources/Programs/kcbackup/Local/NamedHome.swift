@@ -66,7 +66,8 @@ struct NamedHome: NamedStore {
     private func places(_ named: [String], in session: Session) throws(UsageProblem) -> [HomePath] {
         var places: [HomePath] = []
         for path in named {
-            guard root == .home, let place = HomePath(of: session.absolute(inHome: path), in: session.machine.home)
+            guard root == .home,
+                let place = HomePath(of: session.machine.absolute(inHome: path), in: session.machine.home)
             else {
                 throw .malformed(.acceptMissing, form: "a path in your home")
             }

@@ -43,7 +43,7 @@ enum StandardStore {
         if DesktopKeyring(given) != nil || FileOfItems.path(given) != nil || HomeRoot(storeName: given) != nil {
             return nil
         }
-        let named = given.exact.contains("/") ? session.absolute(given) : given
+        let named = given.exact.contains("/") ? session.machine.absolute(given) : given
         self = .keychain(try LocalKeychain(named, in: session.machine))
     }
 

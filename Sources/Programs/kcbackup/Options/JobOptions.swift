@@ -73,7 +73,7 @@ struct JobOptions: ParsableArguments {
                 hint: "use '\(OptionName.to.spelling) FOLDER \(OptionName.copyTo.spelling) \(shellWord(to))'",
                 "a folder here with a colon in its name is './NAME'")
         }
-        let folder = session.absolute(to)
+        let folder = session.machine.absolute(to)
         if Path.isFile(folder) { throw UsageProblem.fileForFolder(to) }
         var subject = backup.stores == .home ? "everything in the home" : "every keychain"
         var kind = StoreKind.keychain

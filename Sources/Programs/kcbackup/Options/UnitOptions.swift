@@ -38,7 +38,7 @@ struct UnitOptions: ParsableArguments {
                     + "ends with its kind")
         }
         let units = SystemdUnits(
-            of: job, in: session.surroundings, isOfSystem: system, failureUnit: failureUnit,
+            of: job, in: session.machine.surroundings, isOfSystem: system, failureUnit: failureUnit,
             credentialsAreEncrypted: encryptedCredentials,
             chip: try session.isHeldByChip ? TPM.devicePath : nil)
         if system, units.isSandboxed, !Path.isFolder(job.folder) {

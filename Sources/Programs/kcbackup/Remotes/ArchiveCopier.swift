@@ -17,7 +17,7 @@ struct ArchiveCopier {
     /// - Throws: `Refusal.readableCopy`, `CatalogueFailure` (`replaced`, `missing`, `renamed`) if the file is not that of
     ///   `entry` or its name, `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.put`.
     func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
-        let (folder, name) = Path.split(session.absolute(path))
+        let (folder, name) = Path.split(session.machine.absolute(path))
         guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
         // A link is not followed: the copy has the name that was given.
         let file = try opened("\(real)/\(name)", of: entry)
