@@ -5,6 +5,15 @@ struct SourceRuleTests {
     /// Files that break one rule each.
     static let planted: [(SourceRule, SourceFile)] = [
         (
+            .tasksHaveNoWords,
+            SourceFile(path: "Sources/Tasks/KCBackupTasks/A.swift", text: "let option: OptionName\n")
+        ),
+        (
+            .proseIsNotRead,
+            SourceFile(
+                path: "Sources/Programs/kcbackup/A.swift", text: "if failure.explanation.message == other { }\n")
+        ),
+        (
             .libraryHasOneImporter,
             SourceFile(path: "Sources/Formats/KCAgeEncryption/A.swift", text: "internal import CKCLibCrypto\n")
         ),

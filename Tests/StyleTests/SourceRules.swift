@@ -15,6 +15,8 @@ enum SourceRule: String, CaseIterable, Sendable {
     case commandsAreQuoted = "a command that the user may copy is in quotes, within which no line is broken"
     case commandsAreOfPrograms = "the programs say which command helps; the targets below return facts"
     case archivesAreNamed = "an archive is opened under its name, or where nobody else can have given it one"
+    case tasksHaveNoWords = "a task knows no option, terminal, exit code or sentence"
+    case proseIsNotRead = "what the program does depends on no message and no hint"
     case nothingLeftOver = "no mark says that something is still to be done"
 
     /// The only target that may import each library.
@@ -102,6 +104,12 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Programs/kcbackup/Remotes/ArchiveFetcher.swift",
         "Sources/Programs/kcbackup/Remotes/RemoteDestination.swift",
     ]
+    /// The files that still read messages.
+    static let readersOfProse: Set = [
+        "Sources/Programs/kcbackup/CommandLine/CommandLineProblem.swift",
+        "Sources/Programs/kcbackup/Failures/Explanation.swift",
+        "Sources/Programs/kcbackup/Jobs/Examination.swift", "Sources/Programs/kcbackup/Session.swift",
+    ]
     /// The endings of the calls that replace this process.
     private static let execs = ["l", "v", "lp", "vp", "le", "ve", "lpe", "vpe"]
     /// The maximum number of lines in a file.
@@ -165,6 +173,20 @@ enum SourceRule: String, CaseIterable, Sendable {
         case .archivesAreNamed:
             if file.target == "KCBackupArchive" || Self.archiveOpeners.contains(file.path) { return [] }
             return file.lines(of: file.code.places(of: "ArchiveFile(").filter { !file.code.isInWord($0 - 1) })
+        case .tasksHaveNoWords:
+            if file.floor != "Tasks" { return [] }
+            let words = ["OptionName", "ExitStatus", "Terminal", "ParsableArguments", "Explanation"]
+            return file.imports.filter { ["ArgumentParser", "KCReportText"].contains($0) }
+                .map { "\(file.path) imports \($0)" } + file.lines(of: words.flatMap { file.code.places(ofWord: $0) })
+        case .proseIsNotRead:
+            guard file.path.hasPrefix("Sources/Programs/kcbackup/"), !Self.readersOfProse.contains(file.path) else {
+                return []
+            }
+            let questions = [
+                ".message ==", ".message !=", "message.exact", "message.contains(", ".hints ==", ".hints !=",
+                "hints.contains",
+            ]
+            return file.lines(of: questions.flatMap { file.code.places(of: $0) })
         case .nothingLeftOver:
             return leftovers(in: file)
         }

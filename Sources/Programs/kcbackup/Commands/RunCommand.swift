@@ -198,9 +198,7 @@ struct RunCommand: Verb {
 
     /// Tells why there is no receipt, where the result does not.
     private func warnOfReceipt(_ report: JobRun.Report, of job: Job, _ session: Session) {
-        guard let receipt = report.receipt, let warning = receipt.warning,
-            report.explanation?.message != receipt.refusal?.unattended.message
-        else { return }
+        guard let warning = report.receipt?.warning, !report.isOfReceipt else { return }
         session.warn("job \(quoted(job.name)): \(warning)")
     }
 

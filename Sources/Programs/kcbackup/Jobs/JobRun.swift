@@ -39,6 +39,8 @@ struct JobRun {
         var warnings: [String] = []
         /// What became of the receipt in the fleet; nil if the job is in none.
         var receipt: JobReceipts.Outcome?
+        /// True if nothing but the receipt failed.
+        var isOfReceipt = false
 
         /// Notes what else went wrong: the first time it is the error of the run.
         mutating func note(_ explanation: Explanation) {
@@ -70,6 +72,7 @@ struct JobRun {
             .run(backup: report.isGood ? .ok : report.status, status: report.status, copies: report.copies)
         if report.status == .ok, let refusal = report.receipt?.interruption ?? report.receipt?.refusal {
             report.note(refusal)
+            report.isOfReceipt = true
         }
         return report
     }
