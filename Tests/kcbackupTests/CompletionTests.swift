@@ -88,7 +88,9 @@ struct CompletionTests {
             columns: 120, rows: 50, shell.command, environment: environment, in: folder.path)
         try terminal.type(.text(shell.setup() + "; clear; echo rea\"\"dy"), .key("Enter"))
         try terminal.wait(for: { $0 == "ready" })
-        for (number, (begun, whole)) in Self.lines.enumerated() {
+        // All of them in one shell: the others get the same answers from the program.
+        let step = shell == .bash ? 1 : 4
+        for (number, (begun, whole)) in Self.lines.enumerated() where number.isMultiple(of: step) {
             try terminal.type(
                 .text(begun), .key("Tab"), .key("C-a"), .text("clear; echo \"\(number)["), .key("C-e"), .text("]\""),
                 .key("Enter"))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("The options that describe a job")
+@Suite("The options that describe a job", .waitsForPrograms)
 struct JobSettingTests {
     /// Jobs of each kind, with each setting in one of them.
     private static var jobs: [Job] {
@@ -63,6 +63,13 @@ struct JobSettingTests {
         (read.onSuccess, read.onFailure) = (parsed.onSuccess, parsed.onFailure)
         read.hookTimeout = try parsed.hookTimeout.map { try LockWaitOption.wait($0, of: .hookTimeout) }
         #expect(read == job)
+    }
+
+    @Test("The command that 'schedule show' prints makes the job, as a shell reads it", arguments: jobs)
+    func commandMeansTheJob(job: Job) throws {
+        let outcome = try ExternalProgram.run("bash", ["-c", "kcbackup() { printf '%s\\0' \"$@\"; }; \(job.command)"])
+        let words = outcome.text.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
+        #expect(words == ["schedule", "add", "x"] + JobOptions(job).words)
     }
 
     @Test("Each option of a job can be shown and removed")

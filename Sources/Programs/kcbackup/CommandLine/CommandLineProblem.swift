@@ -83,7 +83,8 @@ extension CommandLineProblem {
     ///
     /// - Parameter message: the parser's, which is used if nothing else is found and no word is in it.
     init(in words: [String], message: String) {
-        let isRepeated = words.contains { !$0.isEmpty && message.exact.contains($0) }
+        let values = words.compactMap { $0.exact.split(separator: "=", maxSplits: 1).dropFirst().first }
+        let isRepeated = (words + values).contains { !$0.isEmpty && message.exact.contains($0) }
         self =
             Self.found(in: words) ?? .other(isRepeated ? "the command line cannot be understood" : message)
     }

@@ -217,7 +217,7 @@ extension Job {
 
     /// The command that makes the job.
     var command: String {
-        (["kcbackup", "schedule", "add", name] + JobOptions(self).words).map { shellWord($0) }
+        (["kcbackup", "schedule", "add", name] + JobOptions(self).words).map { Quoted.shellWord($0) }
             .joined(separator: " ")
     }
 }
