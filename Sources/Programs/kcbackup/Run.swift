@@ -17,7 +17,7 @@ protocol Verb: ParsableCommand {
     /// The options that most people need, at most three, which help lists first.
     static var mainOptions: [OptionName] { get }
 
-    /// What else help lists, unless everything is asked for; nil for all options. With the main ones, at most twelve.
+    /// The other options that help lists without '--help-hidden', at most twelve with the main ones; nil for all.
     static var otherOptions: [OptionName]? { get }
 
     /// The title under which help lists an option that is not a main one.

@@ -48,7 +48,7 @@ final class Session {
         now = world.machine.clock()
     }
 
-    /// What tasks work with.
+    /// The machine that tasks work with.
     var machine: Machine { world.machine }
 
     /// The input for secrets.

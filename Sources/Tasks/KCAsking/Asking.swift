@@ -1,9 +1,9 @@
 package import KCByteStreams
 package import KCConsole
 
-/// Who answers the questions of a task: the terminal, nobody in an unattended run, a script in a test.
+/// A source of answers to the questions of a task, such as the user's terminal.
 package protocol Asking {
-    /// True if there is somebody to ask.
+    /// True if a person can be asked.
     var isAttended: Bool { get }
 
     /// Asks for a secret that was set earlier.

@@ -61,7 +61,7 @@ package enum SecretQuestion: Hashable, Sendable {
 }
 
 /// The part of a request that says where a secret comes from.
-package enum SecretField: Hashable, Sendable, CaseIterable {
+package enum SecretField: Hashable, Sendable {
     case passcode, newPasscode, archivePasscode, escrow, passphrase, newPassphrase, password, identityPassphrase
     case recipientsPassphrase, secret
 }
@@ -86,7 +86,7 @@ package struct WantedSecret: Hashable, Sendable {
 
 /// Why a secret could not be read.
 package enum SecretProblem: Error, Hashable, Sendable {
-    /// No source is given, and there is nobody to ask.
+    /// No source is given, and no person can be asked.
     case noSource(SecretQuestion, SecretField)
     /// A file is needed, and a person cannot type it.
     case notTyped(SecretField)

@@ -92,6 +92,7 @@ struct ScheduleEditCommand: Verb {
 
     /// The job with the given options in place of those that it has.
     private func edited(_ old: Job, in session: Session) throws -> CheckedJob {
+        if options.create.folder.acceptShrink { throw UsageProblem.notUnattended(.acceptShrink) }
         let settings = JobSetting.all
         if remove.isEmpty, !settings.contains(where: { $0.isGiven(in: options) }) {
             throw UsageProblem.noSetting(
@@ -111,7 +112,6 @@ struct ScheduleEditCommand: Verb {
             setting.copy(from: .none, to: &all)
         }
         JobSetting.merge(options, into: &all)
-        all.create.folder.acceptShrink = options.create.folder.acceptShrink
         // A run accepts that once; here it only means that this is known.
         return try all.checked(as: old.name, mayChange: options.create.folder.change, in: session)
     }

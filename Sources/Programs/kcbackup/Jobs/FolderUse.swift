@@ -8,7 +8,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCStoreTasks
 
-// What the request of a job has in common with the backups that are in its folder.
+// A job and the backups in its folder: whether the next run would go on with them.
 
 extension BackupRequest {
     /// How these backups differ from those in a folder; nil if they do not.

@@ -71,7 +71,7 @@ extension BackupRequest {
             for name in names {
                 let local = try LocalKeychain(name, in: session.machine)
                 guard try Path.exists(local.path) else {
-                    // It may be made later.
+                    // The keychain may be made later.
                     session.warn(
                         "there is no keychain \(quoted(local.name)), and job \(quoted(job)) fails until it is made; "
                             + "'kcbackup keychain list' shows those that are there")

@@ -99,7 +99,7 @@ struct JobSetting {
         }
     }
 
-    /// Those that cannot stand beside this one.
+    /// The options that cannot stand beside this one.
     private var excluded: [OptionName] {
         let keys: [OptionName] = [
             .passphrase, .recipient, .recipientsFile, .recipientsPassphrase, .inspectRecipient,

@@ -45,7 +45,7 @@ struct CreateOptions: ParsableArguments {
         set { escrow = newValue.map { EscrowSource(source: $0) } }
     }
 
-    /// What the options ask for.
+    /// Returns the backup that the options describe.
     ///
     /// - Throws: `UsageProblem` for options that contradict each other.
     func request() throws(UsageProblem) -> BackupRequest {

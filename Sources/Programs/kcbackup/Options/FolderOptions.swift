@@ -94,7 +94,7 @@ struct LockWaitOption: ParsableArguments {
         return try Self.wait(lockWait)
     }
 
-    /// What `wait` parses.
+    /// Returns the text that `wait` parses.
     static func text(_ time: Duration) -> String {
         let seconds = time.components.seconds
         if seconds > 0, seconds % 3_600 == 0 { return "\(seconds / 3_600)h" }
