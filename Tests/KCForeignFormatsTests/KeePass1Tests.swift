@@ -27,7 +27,18 @@ struct KeePass1Tests {
         return try KeePass1Format().read(ForeignReading.input(bytes), GivenSecrets(text: password, key: keyFile))
     }
 
-    /// The file, encrypted anew after a change.
+    private static func password() throws -> SecretBytes {
+        try HashFunction.sha256.hash(SecretBytes(copying: "pw one".utf8))
+    }
+
+    /// What the file holds, decrypted.
+    private static let content = Result {
+        let bytes = try file
+        let opened = ForeignFile(name: "file", SecretBytes(copying: bytes), modified: .reference)
+        return try KDBHeader(bytes.span).open(opened, key: password()).bytesForTest()
+    }
+
+    /// The file, encrypted anew after a change, with a key that few rounds derive.
     ///
     /// - Parameter composite: the bytes that the key is derived from; nil for the hash of the password.
     private func altered(
@@ -35,11 +46,10 @@ struct KeePass1Tests {
     ) throws -> [UInt8] {
         let bytes = try Self.file
         let header = try KDBHeader(bytes.span)
-        let password = try HashFunction.sha256.hash(SecretBytes(copying: "pw one".utf8))
-        let file = ForeignFile(name: "file", SecretBytes(copying: bytes), modified: .reference)
-        var content = try header.open(file, key: password).bytesForTest()
+        var content = try Self.content.get()
         change(&content)
-        let key = try header.derivation.transform(SecretBytes(copying: composite ?? password.bytesForTest()))
+        let derivation = KDBXDerivation.aes(rounds: 60, seed: Array(bytes[88..<120]))
+        let key = try derivation.transform(SecretBytes(copying: composite ?? Self.password().bytesForTest()))
         var input = SecretBytes(copying: header.masterSeed)
         key.withBytes { input.append($0) }
         let padding = 16 - content.count % 16
@@ -50,6 +60,7 @@ struct KeePass1Tests {
         var head = Array(bytes.prefix(KDBHeader.size))
         head[8] = flags
         head.replaceSubrange(56..<88, with: SHA256.hash(content.span).bytes)
+        head.replaceSubrange(120..<124, with: [60, 0, 0, 0])
         return head + sealed.bytesForTest()
     }
 
@@ -92,7 +103,7 @@ struct KeePass1Tests {
 
     @Test("A truncated file is refused, and a flipped bit yields no other items")
     func damage() throws {
-        let bytes = try Self.file
+        let bytes = try altered()
         for place in stride(from: 8, to: bytes.count, by: 7) {
             #expect(throws: ForeignFailure.self) { try read(Array(bytes[..<place])) }
             do {

@@ -16,6 +16,8 @@ struct KilledSealTests {
     private static let calls = ["write", "pwrite64", "fsync", "linkat", "rename", "renameat", "renameat2", "unlink"]
     /// More than a program makes of one call, so that a test that would never end fails.
     private static let limit = 60
+    /// `make test` tries every second call.
+    private static let step = Environment.has("FAULTS", "all") ? 1 : 2
 
     private let tpm: SoftwareTPM
     private let folder: TemporaryFolder
@@ -51,7 +53,7 @@ struct KilledSealTests {
         let device = try provider().load()
         var (kills, ends) = (0, Set<Bool>())
         for name in Self.calls {
-            for number in 1...Self.limit {
+            for number in stride(from: verb == "seal" ? 1 : 2, through: Self.limit, by: Self.step) {
                 let outcome = try run(verb, killedAt: (name, number))
                 if outcome.status != 0 {
                     try #require(outcome.status == 9, "\(name) \(number): \(outcome.errorText)")
@@ -60,7 +62,7 @@ struct KilledSealTests {
                     try tpm.stop()
                     try tpm.start()
                 }
-                #expect(number < Self.limit)
+                #expect(number < Self.limit - 1)
                 let found = try provider().load()
                 try found.prove()
                 #expect(found.signingPublicKey == device.signingPublicKey)

@@ -28,6 +28,9 @@ package enum ExternalProgram {
         return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
+    /// Programs that were built for tests derive keys at the lowest costs with this variable; any other ignores it.
+    static let lowestCosts = "KCBACKUP_LOWEST_COSTS=1"
+
     /// The environment of the tests, in a language that every machine has.
     private static let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LC_") }
         .merging(["LC_ALL": "C.UTF-8"]) { $1 }
@@ -52,8 +55,7 @@ package enum ExternalProgram {
         try scratch.write("in", input)
         try scratch.write("out", [])
         try scratch.write("err", [])
-        // Programs that were built for tests derive keys at the lowest costs then; any other ignores it.
-        let words = (environment ?? inherited).map { "\($0)=\($1)" } + ["KCBACKUP_LOWEST_COSTS=1"]
+        let words = (environment ?? inherited).map { "\($0)=\($1)" } + [lowestCosts]
         var process: pid_t = 0
         let failure = spawning.withLock { _ in
             unsafe withCStrings([executable] + arguments) { arguments in

@@ -1,3 +1,4 @@
+import Glibc
 import KCByteStreams
 import KCCryptography
 import KCSecurityTokens
@@ -73,7 +74,9 @@ package final class SoftwareToken: TokenTransport, @unchecked Sendable {
     /// See `TokenTransport`.
     package func receive(milliseconds: Int) -> [UInt8]? {
         if conduct == .waits, reports.isEmpty, milliseconds > 0 {
-            // CTAPHID_KEEPALIVE: the user is needed.
+            // CTAPHID_KEEPALIVE: the user is needed. libfido2 counts whole milliseconds between reports, and never ends if
+            // there are none.
+            usleep(5_000)
             return padded(Self.channel + [0xbb, 0, 1, 2])
         }
         return reports.isEmpty ? nil : reports.removeFirst()

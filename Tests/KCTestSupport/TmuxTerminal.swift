@@ -26,7 +26,8 @@ package final class TmuxTerminal {
     ) throws {
         folder = try TemporaryFolder()
         socket = folder.path("tmux")
-        let words = ["env", "-i"] + environment.map { "\($0)=\($1)" }.sorted() + command
+        let variables = environment.map { "\($0)=\($1)" } + [ExternalProgram.lowestCosts]
+        let words = ["env", "-i"] + variables.sorted() + command
         let line = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
         try tmux(
             "-u", "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "-c", workingFolder,

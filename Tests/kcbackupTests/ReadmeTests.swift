@@ -89,8 +89,6 @@ struct ReadmeTests {
     private func prepare(_ home: TemporaryFolder, for page: String) throws {
         let script = """
             set -eu
-            # A keychain of the costs of tests does not open at the reader's terminal.
-            unset KCBACKUP_LOWEST_COSTS
             umask 077
             mkdir files here
             echo "\(Reader.passcode)" >passcode

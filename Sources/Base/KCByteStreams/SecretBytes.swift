@@ -29,7 +29,10 @@ internal import Glibc
     /// Copies `bytes`, which must be public or wiped by the caller.
     package init(copying bytes: some Sequence<UInt8>) {
         self.init(capacity: bytes.underestimatedCount)
-        for byte in bytes { append(byte) }
+        let isCopied: Void? = bytes.withContiguousStorageIfAvailable { buffer in
+            unsafe append(buffer.span)
+        }
+        if isCopied == nil { for byte in bytes { append(byte) } }
     }
 
     /// Creates a value of `count` bytes; `initialize` must write exactly that many.
