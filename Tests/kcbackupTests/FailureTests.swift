@@ -108,7 +108,7 @@ struct FailureTests {
     @Test("An unexpected error prints its type but not its contents")
     func unforeseenErrorsAreSilent() {
         struct Surprise: Error { let secret = "swordfish" }
-        let explanation = Failure(Surprise(), Failure.Subjects()).explanation
+        let explanation = Failure(Surprise()).explanation
         #expect(explanation.status == .internal)
         #expect(!explanation.lines.contains("swordfish"))
     }

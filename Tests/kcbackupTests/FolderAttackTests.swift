@@ -159,15 +159,16 @@ struct FolderAttackTests {
     }
 
     @Test("The error for a full disk names the trash that could be emptied")
-    func fullDisk() {
-        var subjects = Failure.Subjects()
-        subjects.trash = "b/.trash"
-        let full = StreamFailure(.writing, .system(ENOSPC))
-        #expect(Failure(full, subjects).explanation.hints.contains { $0.contains("b/.trash") })
-        #expect(
-            !Failure(StreamFailure(.writing, .system(EIO)), subjects).explanation.hints.contains {
-                $0.contains("trash")
-            })
+    func fullDisk() throws {
+        let session = Session(home.world(), OutputStyle())
+        session.subject.file = "b"
+        func hints(_ code: Int32) -> String {
+            session.failure(of: StreamFailure(.writing, .system(code))).explanation.hints.joined()
+        }
+        #expect(!hints(ENOSPC).contains("trash"))
+        try home.write("b/.trash/a.kcb", "old")
+        #expect(hints(ENOSPC).contains("'b/.trash'"))
+        #expect(!hints(EIO).contains("trash"))
     }
 
     @Test("A corrupted backup is not a reason to skip a new one")

@@ -35,7 +35,7 @@ enum AgePlugin {
             }
             return .ok
         } catch {
-            return session.report(Failure(error, session.subjects))
+            return session.report(session.failure(of: error))
         }
     }
 }

@@ -68,7 +68,7 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
             minimumCost: world.machine.costs.lowestPasscode)
         status = try verb.run(in: session)
     } catch {
-        status = session.report(Failure(error, session.subjects))
+        status = session.report(session.failure(of: error))
     }
     for doubt in Durability.takeDoubts() { status = session.warn(of: doubt, endingWith: status) }
     return status

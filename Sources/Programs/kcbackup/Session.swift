@@ -7,12 +7,12 @@ internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
 
-/// One run of one command, with its world, output style and subjects.
+/// One run of one command, with its world, output style and subject.
 final class Session {
     let world: World
     let style: OutputStyle
     /// What the run is working on, for error messages.
-    var subjects = Failure.Subjects()
+    var subject = Failure.Subject()
     /// True once the run has kept a state of what it changed, to which `undo` goes back.
     var keptState = false
     /// The numbers of the shares of a recovery kit that were typed in, from 1.
@@ -23,8 +23,8 @@ final class Session {
     var done: String?
     /// The job that this run is for, which cannot ask anyone.
     var job: String? {
-        get { subjects.job }
-        set { subjects.job = newValue }
+        get { subject.job }
+        set { subject.job = newValue }
     }
     /// The password of the desktop keyring: several collections may need it, and a source gives it only once.
     let desktopPassword = KeptSecret()

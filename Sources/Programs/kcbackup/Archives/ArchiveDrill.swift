@@ -59,7 +59,7 @@ extension Session {
         guard let stored = proven.stored, stored.hasPasscode, !stored.opensUnconstrained, proven.isFromThisDevice
         else { return }
         // Later failures are not about that keychain.
-        defer { subjects.keychain = nil }
+        defer { subject.store = nil }
         do {
             let source = try proven.opened.source()
             guard source.kind == ArchiveSource.keychain, LocalKeychain.isName(source.name) else { return }
@@ -69,7 +69,7 @@ extension Session {
             try machine.unlocked.resume(keychain)
             _ = try keychain.form(ofSecretsUnder: stored.keybag)
         } catch {
-            note("no key is taken from the keychain: \(Failure(error, subjects).explanation.message)")
+            note("no key is taken from the keychain: \(failure(of: error).explanation.message)")
         }
     }
 }

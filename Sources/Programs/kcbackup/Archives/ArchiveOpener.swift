@@ -44,8 +44,6 @@ final class ArchiveOpener {
             defer { progress.finish() }
             return try proven.opened.source(progress.step)
         }
-        let needsKey = proven.header.mode == .unencrypted && !proven.isFromThisDevice
-        session.subjects.retiredArchiveKey = needsKey ? try session.machine.retiredKey(of: proven.header.device) : nil
         return proven
     }
 

@@ -47,7 +47,7 @@ struct ArchiveOptions: ParsableArguments {
     ) throws -> FoundArchive {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         try check(with: [archive])
-        session.subjects.path = archive
+        session.subject.file = archive
         let file: ArchiveFile
         var path = archive
         func choose(in place: ArchivePlace) throws -> String {
@@ -64,7 +64,7 @@ struct ArchiveOptions: ParsableArguments {
             }
             file = try ArchiveFile(opened)
         } catch ArchiveFailure.notAnArchive {
-            session.subjects.path = path
+            session.subject.file = path
             try Self.refuseOther(path, in: session)
             throw ArchiveFailure.notAnArchive
         }
@@ -72,7 +72,7 @@ struct ArchiveOptions: ParsableArguments {
         let named = try NamedArchive(file, named: FoundArchive.name(of: path), at: path) { failure in
             if let ifRenamed { return try ifRenamed(failure) }
             guard isNamed else { throw failure }
-            session.warn(Failure(failure, session.subjects).explanation.message)
+            session.warn(session.failure(of: failure).explanation.message)
         }
         if !isOneOfTwo, file.header.mode == .unencrypted { warnOfUselessKey("the archive is", session) }
         return FoundArchive(archive: named, path: path)

@@ -139,7 +139,7 @@ final class ArchiveOutput {
     ///
     /// - Throws: `Failure.temporaryFolder`, and what `body` throws.
     func making<Result>(in session: Session, _ body: () throws -> Result) throws -> Result {
-        session.subjects.path = path
+        session.subject.file = path
         guard case .standardOutput = place else { return try body() }
         return try session.machine.blamingTemporaryFolder(body)
     }

@@ -45,7 +45,7 @@ struct ArchivePlace {
             guard newest.count == 1 else { throw CatalogueFailure.severalSeries(folder: folder, newest.map(\.series)) }
             chosen = newest[0].fileName
         }
-        session.subjects.path = path(of: chosen)
+        session.subject.file = path(of: chosen)
         if !session.style.isQuiet { session.message("the newest archive: \(displayed(path(of: chosen)))\n") }
         return chosen
     }

@@ -146,9 +146,6 @@ struct FolderBackup {
         if let single, single.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
         let folder = try session.backupFolder(
             path, waitingAtMost: request.waiting, mayBeNew: makesFolder, maySwitch: accepted.mayChange)
-        if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
-            session.subjects.trash = "\(path)/\(BackupFolder.trashName)"
-        }
         var (parts, results) = try parts(single, names)
         _ = try folder.emptyTrash(now: session.now)
         try warnOfUnlisted(in: folder)
@@ -166,7 +163,7 @@ struct FolderBackup {
         var maker: ArchiveKeyMaker?
         var unread: [String] = []
         for part in parts {
-            session.subjects.keychain = part.subject.name
+            session.subject.store = part.subject.name
             do {
                 if given != nil { try part.source.open(.all) }
                 if let given, let keys = backup.keys, maker == nil {
@@ -270,7 +267,7 @@ struct FolderBackup {
         if let failure = destination.entryFailure {
             session.warn(
                 "the archive is saved, and the next run enters it into the catalogue: "
-                    + Failure(failure, session.subjects).explanation.message)
+                    + session.failure(of: failure).explanation.message)
         }
         guard let outcome = destination.outcome else { preconditionFailure("a finished backup has an outcome") }
         return .done(outcome, report, told: try part.source.unread.count)

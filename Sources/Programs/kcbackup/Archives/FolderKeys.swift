@@ -66,7 +66,7 @@ struct FolderKeys {
     /// - Returns: nil if the archive has been removed since the catalogue was read.
     private func row(_ entry: CatalogueEntry, _ replaced: inout Int, isCut: Bool) throws -> Row? {
         let path = "\(session.machine.resolve(folder))/\(entry.name)"
-        session.subjects.path = path
+        session.subject.file = path
         let judged = try entry.judged(
             rereading: { try session.catalogue(of: folder) }, isAlarm: { $0.state != .recorded }
         ) { entry -> (state: CatalogueEntry.FileState, keys: [String]) in
@@ -95,7 +95,7 @@ struct FolderKeys {
             let opening = try identities.compactMap { file, found in try self.opening(path, found).map { file + $0 } }
             return row(opening.isEmpty ? ["none of these"] : opening, opensWith: opening)
         } catch {
-            session.warn(Failure(error, session.subjects).explanation.message)
+            session.warn(session.failure(of: error).explanation.message)
             return row([], isRead: false)
         }
     }
@@ -119,7 +119,7 @@ struct FolderKeys {
     private static func brief(_ key: String) -> String { key.utf8.count > 100 ? key.prefix(28) + "…" : key }
 
     private func warn(of failure: CatalogueFailure) {
-        session.warn(Failure(failure, session.subjects).explanation.message)
+        session.warn(session.failure(of: failure).explanation.message)
     }
 
     /// Returns a note on what identities open, to follow the name of their file; nil if they open nothing.

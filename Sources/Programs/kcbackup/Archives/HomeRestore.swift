@@ -56,7 +56,7 @@ struct HomeRestore {
 
     /// - Throws: `UsageProblem` for a file, `FileFailure`, `RemoteFailure`, `Refusal.noArchives`.
     private func place(_ folder: String) throws -> ArchivePlace {
-        session.subjects.path = folder
+        session.subject.file = folder
         let place: ArchivePlace
         if let remote = try session.machine.remote(folder) {
             place = ArchivePlace(remote, files: try session.machine.remoteFolder(remote).files().map(\.name))

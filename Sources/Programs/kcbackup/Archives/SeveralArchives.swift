@@ -14,13 +14,13 @@ extension Session {
         var status = ExitStatus.ok
         for subject in subjects {
             let archive = name(subject)
-            self.subjects.path = archive
+            self.subject.file = archive
             oneOfSeveral = subjects.count > 1 ? archive : nil
             do {
                 let found = try look(subject)
                 if found != .ok { status = found }
             } catch {
-                let failure = Failure(error, self.subjects)
+                let failure = failure(of: error)
                 if failure.endsRun { throw failure }
                 let isLast = endsAll()
                 if isLast { oneOfSeveral = nil }

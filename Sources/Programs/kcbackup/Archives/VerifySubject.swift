@@ -53,7 +53,7 @@ struct VerifySubject {
                 .map { (folder, $0) }
             }
         } catch {
-            session.warn(Failure(error, session.subjects).explanation.message)
+            session.warn(session.failure(of: error).explanation.message)
         }
         return subject
     }
@@ -150,7 +150,7 @@ struct VerifySubject {
             return copy
         } catch {
             // The copy may then be the only good one.
-            throw Refusal.originalUnreadable(original, Failure(error, session.subjects).explanation.message, copy: path)
+            throw Refusal.originalUnreadable(original, session.failure(of: error).explanation.message, copy: path)
         }
         if try copy.file.checksum() == file.checksum() { return copy }
         guard let location = RemoteLocation(path) else { throw RemoteFailure.unusableName(path) }
@@ -228,7 +228,7 @@ final class CheckedFolders {
     func note(in session: Session) {
         // After a signal, do not wait for another run.
         if Interruption.isRequested { return }
-        let path = session.subjects.path
+        let path = session.subject.file
         for folder in Set(archives.keys).union(damaged.keys).sorted() {
             do {
                 let opened = try session.backupFolder(folder.string, waitingAtMost: FileLock.defaultWait)
@@ -237,9 +237,9 @@ final class CheckedFolders {
             } catch {
                 session.warn(
                     "what was found is not noted: "
-                        + Failure(error, session.subjects).explanation.message)
+                        + session.failure(of: error).explanation.message)
             }
         }
-        session.subjects.path = path
+        session.subject.file = path
     }
 }

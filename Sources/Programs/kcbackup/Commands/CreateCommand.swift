@@ -156,7 +156,7 @@ struct CreateCommand: Verb {
         do {
             if let outline = try target.outline(in: session) { return outline.json(path) }
         } catch {
-            session.warn("written, but cannot be read back: " + Failure(error, session.subjects).explanation.message)
+            session.warn("written, but cannot be read back: " + session.failure(of: error).explanation.message)
         }
         return ["path": .text(path)]
     }

@@ -44,7 +44,7 @@ struct DeviceShowCommand: Verb {
                 try device.provider.checkHolder()
             } catch {
                 proof = HolderProof(error)
-                session.warn(Failure(error, session.subjects).explanation.message)
+                session.warn(session.failure(of: error).explanation.message)
             }
             do throws(CryptographyFailure) {
                 facts = try device.provider.chipFacts()

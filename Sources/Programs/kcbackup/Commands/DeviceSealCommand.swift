@@ -156,8 +156,8 @@ struct KeyCopyConsent: ParsableArguments {
             }
             return
         }
-        session.subjects.keychain = local.name
-        defer { session.subjects.keychain = nil }
+        session.subject.store = local.name
+        defer { session.subject.store = nil }
         let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
         try session.trying(wanted, of: keychain) { secret in
             try session.machine.unlocked.unlock(

@@ -69,7 +69,7 @@ struct DeviceExportCommand: Verb {
         case .file: if let option = consent.given { throw UsageProblem.onlyForChip(option) }
         }
         let encrypted = try encrypt(device.provider.exported(on: session.today), in: session)
-        session.subjects.path = output
+        session.subject.file = output
         try session.makingKeyFile { () throws(FileFailure) in
             try PrivateFile.create(path, encrypted.span, anywhere: true)
         }
@@ -149,7 +149,7 @@ struct DeviceImportCommand: Verb {
         }
         let device = LocalDevice(session.machine)
         let provider = device.provider
-        session.subjects.path = file
+        session.subject.file = file
         var text = try PrivateFile.readPublic(path)
         if let encrypted = try EncryptedKeyFile(text) {
             text = try opening.decrypt(encrypted, at: file, in: session)
@@ -164,7 +164,7 @@ struct DeviceImportCommand: Verb {
         let key: DeviceKey
         switch try PresentKey(provider) {
         case .damaged(let failure):
-            session.warn(Failure(failure, session.subjects).explanation.message)
+            session.warn(session.failure(of: failure).explanation.message)
             try session.confirm(question, isGiven: yes)
             let replacement = try provider.replaceDamaged(by: text, from: file)
             session.note("the damaged file is kept as \(quoted(replacement.retiredPath))")

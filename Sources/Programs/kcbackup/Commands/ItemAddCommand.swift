@@ -101,7 +101,7 @@ struct ItemAddCommand: Verb {
             item = try store.add(draft, secret: value, now: session.now, keepsState: !noUndo)
         } catch KeychainStoreError.duplicateItem {
             throw Refusal.itemExists(
-                keychain: session.subjects.keychain ?? LocalKeychain.defaultName, selection: selection?.words)
+                keychain: session.subject.store ?? LocalKeychain.defaultName, selection: selection?.words)
         }
         session.did("\(place.deed("added", "to")): \(item.words)")
         if case .generated(let length) = choice {

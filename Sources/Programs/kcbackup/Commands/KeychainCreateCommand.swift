@@ -70,7 +70,7 @@ struct KeychainCreateCommand: Verb {
 
     private func make(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
-        session.subjects.keychain = local.name
+        session.subject.store = local.name
         // Check before the user types a passcode; creating the keychain checks again.
         if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
         try local.requireNoOther()
@@ -144,7 +144,7 @@ struct KeychainCreateCommand: Verb {
         do {
             return .keychain(local, try local.open(in: session).information())
         } catch {
-            session.warn("created, but cannot be opened: " + Failure(error, session.subjects).explanation.message)
+            session.warn("created, but cannot be opened: " + session.failure(of: error).explanation.message)
             return ["name": .text(local.name), "path": .text(local.path)]
         }
     }
@@ -183,7 +183,7 @@ extension Session {
             try machine.unlocked.unlock(keychain, passcode: passcode, now: now)
             try noteUnlocked(keychain)
         } catch {
-            let failure = Failure(error, subjects)
+            let failure = failure(of: error)
             if failure.explanation.status == .interrupted { throw failure }
             warn("created, but not unlocked: \(failure.explanation.message)")
         }

@@ -68,7 +68,7 @@ struct KeychainDeleteCommand: Verb {
         } catch let error as KeychainStoreError where !local.name.exact.contains("/") {
             switch error {
             case .damaged, .notAKeychain, .severalNames, .foreignJournal, .otherDevice:
-                session.warn(Failure(error, session.subjects).explanation.message)
+                session.warn(session.failure(of: error).explanation.message)
                 return nil
             default: throw error
             }

@@ -38,7 +38,7 @@ struct KeychainListCommand: Verb {
                 json.append(.keychain(local, found))
             } catch {
                 // A keychain that cannot be opened must neither hide the others nor be hidden.
-                session.warn(Failure(error, session.subjects).explanation.message)
+                session.warn(session.failure(of: error).explanation.message)
                 table.append([name, "?", "?", "?"])
                 json.append(["name": .text(name), "path": .text(local.path)])
                 status = .incomplete

@@ -63,7 +63,7 @@ struct KeychainLockCommand: Verb {
                 guard keychain.hasPasscode else { continue }
                 json.append(try lock(keychain, local, in: session))
             } catch {
-                session.warn(Failure(error, session.subjects).explanation.message)
+                session.warn(session.failure(of: error).explanation.message)
                 status = .incomplete
             }
         }
@@ -139,7 +139,7 @@ extension Session {
     func noteUnlocked(_ keychain: Keychain) throws(KeychainStoreError) {
         let status = try machine.unlocked.status(keychain, now: now)
         guard status.refusal == nil else { return }
-        let name = subjects.keychain.map { " \(quoted($0))" } ?? ""
+        let name = subject.store.map { " \(quoted($0))" } ?? ""
         note("keychain\(name) is unlocked; it locks \(status.settings.words)")
     }
 }

@@ -80,7 +80,7 @@ struct PruneCommand: Verb {
         let report = try backups.bringBack()
         session.done = "\(counted(report.entries.count, "backup")) brought back"
         let stays = report.stays.map { entry, reason in
-            (name: entry.name, reason: Failure(reason, session.subjects).explanation.message)
+            (name: entry.name, reason: session.failure(of: reason).explanation.message)
         }
         try session.result(
             [

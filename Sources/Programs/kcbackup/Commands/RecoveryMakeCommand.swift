@@ -116,7 +116,7 @@ struct RecoveryMakeCommand: Verb {
         } catch {
             session.warn(
                 "the list of recovery kits does not say that the sheet is written, until it is tried: "
-                    + Failure(error, session.subjects).explanation.message)
+                    + session.failure(of: error).explanation.message)
         }
         session.done = "recovery kit \(kit.fingerprint) is made"
         if let output {
@@ -133,7 +133,7 @@ struct RecoveryMakeCommand: Verb {
                 list.append(kit)
             }
         } catch {
-            throw KitProblem.notEntered(Failure(error, session.subjects))
+            throw KitProblem.notEntered(session.failure(of: error))
         }
     }
 

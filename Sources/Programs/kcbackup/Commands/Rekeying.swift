@@ -43,7 +43,7 @@ final class Rekeying {
     func rekey(_ subjects: [Subject]) throws -> Bool {
         var hasFailed = false
         for subject in subjects {
-            session.subjects.path = subject.path
+            session.subject.file = subject.path
             do {
                 if let replacement = try rekey(subject) {
                     waiting.append((subject, replacement))
@@ -54,7 +54,7 @@ final class Rekeying {
                     finish(subject)
                 }
             } catch {
-                let failure = Failure(error, session.subjects)
+                let failure = session.failure(of: error)
                 let isWrongKey = failure.explanation.status == .wrongKey
                 if isWrongKey, let entry = subject.entry, try hasKeys(entry, at: subject.path) {
                     session.note("has these keys already  \(displayed(subject.path))")
@@ -83,8 +83,8 @@ final class Rekeying {
         waiting = []
         let problems = try folder.replace(waited.map(\.replacement), now: session.now)
         for ((subject, _), problem) in zip(waited, problems) {
-            session.subjects.path = subject.path
-            if let problem { report(Failure(problem, session.subjects).explanation) } else { finish(subject) }
+            session.subject.file = subject.path
+            if let problem { report(session.failure(of: problem).explanation) } else { finish(subject) }
         }
         return problems.allSatisfy { $0 == nil }
     }

@@ -104,7 +104,7 @@ struct RunCommand: Verb {
             try told.get()
         } catch  where report.status != .ok {
             // The status of the job says more.
-            session.warn(Failure(error, session.subjects).explanation.message)
+            session.warn(session.failure(of: error).explanation.message)
         }
         return report.status
     }
@@ -118,7 +118,7 @@ struct RunCommand: Verb {
             guard try jobs.record(job.name)?.isOverdue(at: session.now) == true else { return refusal }
             callHook(of: job, JobRun.Report(status: .busy, explanation: refusal.explanation), session)
         } catch {
-            session.warn(Failure(error, session.subjects).explanation.message)
+            session.warn(session.failure(of: error).explanation.message)
         }
         return refusal
     }
@@ -146,7 +146,7 @@ struct RunCommand: Verb {
         } catch {
             session.warn(
                 "job \(quoted(job.name)): its folder cannot be changed: "
-                    + Failure(error, session.subjects).explanation.message)
+                    + session.failure(of: error).explanation.message)
         }
     }
 
@@ -155,13 +155,13 @@ struct RunCommand: Verb {
         do {
             return try jobs.record(job.name)
         } catch {
-            session.warn(Failure(error, session.subjects).explanation.message + "; this run writes a new one")
+            session.warn(session.failure(of: error).explanation.message + "; this run writes a new one")
             return nil
         }
     }
 
     private func recordFailure(_ error: any Error, _ session: Session) -> Explanation {
-        Failure(error, session.subjects).explanation
+        session.failure(of: error).explanation
             .prefixed("the record of this run cannot be written: ")
     }
 

@@ -213,7 +213,7 @@ struct ScheduleShowCommand: Verb {
         do {
             try found.requireKeys(in: session)
         } catch {
-            session.warn("a run would fail: \(Failure(error, session.subjects).explanation.message)")
+            session.warn("a run would fail: \(session.failure(of: error).explanation.message)")
         }
         if crontab {
             let line = try found.crontabLine(in: session.machine.surroundings)

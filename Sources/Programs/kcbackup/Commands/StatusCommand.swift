@@ -191,7 +191,7 @@ extension BackupState.ReceiptState {
 
     /// How the last try ended, as the name of a status.
     private var result: String {
-        if let unreadable { return Failure(unreadable, Failure.Subjects()).explanation.status.name }
+        if let unreadable { return Failure(unreadable).explanation.status.name }
         guard let record else { return "never" }
         return record.failed?.status.name ?? ExitStatus.ok.name
     }
@@ -218,7 +218,7 @@ extension BackupState.CopyState {
 
     /// How the last try ended, as the name of a status.
     private var result: String {
-        if let unreadable { return Failure(unreadable, Failure.Subjects()).explanation.status.name }
+        if let unreadable { return Failure(unreadable).explanation.status.name }
         guard let record else { return "never" }
         return record.failed?.status.name ?? ExitStatus.ok.name
     }

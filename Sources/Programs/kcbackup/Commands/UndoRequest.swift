@@ -24,7 +24,7 @@ struct UndoRequest {
             return try bringBack(store.place.planUndo(to: state), in: session)
         } catch {
             guard let plan = try store.place.planRepair(after: error, to: state) else { throw error }
-            session.warn(Failure(error, session.subjects).explanation.message)
+            session.warn(session.failure(of: error).explanation.message)
             return try bringBack(plan, in: session)
         }
     }
@@ -78,7 +78,7 @@ struct UndoRequest {
             // The states of the home must not keep a keychain from being taken back.
             session.warn(
                 "whether an import took records out of a file is not known: "
-                    + Failure(error, session.subjects).explanation.message)
+                    + session.failure(of: error).explanation.message)
             return
         }
         // One run dates all that it keeps alike, but the names of states of a home have whole seconds.
@@ -97,7 +97,7 @@ struct UndoRequest {
     /// Lists the states of the store, newest first; one that cannot be read is reported and left out.
     func list(in session: Session) throws -> ExitStatus {
         let states = try store.place.states()
-        if let damage = states.damage { session.warn(Failure(damage, session.subjects).explanation.message) }
+        if let damage = states.damage { session.warn(session.failure(of: damage).explanation.message) }
         var table = Table([
             Table.Column(title: "STATE"), Table.Column(title: "MADE", zone: session.zones),
             Table.Column(title: "BEFORE"),
@@ -119,7 +119,7 @@ struct UndoRequest {
                         ("items", .number(contents.items)), ("size", .number(Int(contents.size))),
                     ]))
             case .failure(let failure):
-                session.warn(Failure(failure, session.subjects).explanation.message)
+                session.warn(session.failure(of: failure).explanation.message)
                 status = .incomplete
             }
         }

@@ -83,29 +83,17 @@ enum Failure: Error, Hashable, Sendable {
     case unforeseen(type: String)
 
     /// What a run was working on, for errors that do not carry this information themselves.
-    struct Subjects: Hashable, Sendable {
-        /// The keychain as named by the user.
-        var keychain: String?
-        /// The archive or key file as named by the user.
-        var path: String?
-        /// The file with the key that another one has replaced and that the keychain needs.
-        var retiredKey: String?
-        /// The same for the archive.
-        var retiredArchiveKey: String?
-        /// What to say about the desktop keyring where a keychain is missing.
-        var keyringHint: KeyringHint?
-        /// The store that is probably meant where a keychain is missing.
-        var meantStore: MeantStore?
-        /// What is left of a keychain that is missing.
-        var gone: GoneKeychain?
-        /// The trash of the backup folder, if it is not empty.
-        var trash: String?
+    struct Subject: Hashable, Sendable {
+        /// The keychain, or another store, as named by the user.
+        var store: String?
+        /// The archive, folder or key file as named by the user.
+        var file: String?
         /// The job that the run is for.
         var job: String?
     }
 
     /// Converts any error from the layers below.
-    init(_ error: any Error, _ subjects: Subjects) {
+    init(_ error: any Error, about subject: Subject = Subject()) {
         self =
             switch error {
             case let failure as Failure: failure
@@ -114,32 +102,26 @@ enum Failure: Error, Hashable, Sendable {
             case let problem as SecretProblem: .secret(problem)
             case let failure as TerminalFailure: .terminal(failure)
             case let failure as SpoolFailure:
-                .temporaryFolder(Failure(failure.cause, Subjects()), path: failure.folder)
+                .temporaryFolder(Failure(failure.cause), path: failure.folder)
             case let failure as FileFailure: .file(failure)
-            case let failure as StreamFailure: .stream(failure, path: subjects.path)
+            case let failure as StreamFailure: .stream(failure, path: subject.file)
             case let failure as LocalKeychainFailure: .local(failure)
             case let failure as SecretServiceFailure: .secretService(failure)
             case let failure as HomeFailure: .home(failure)
-            case let failure as StateFailure: Failure(failure, of: subjects.keychain ?? "")
+            case let failure as StateFailure: Failure(failure, of: subject.store ?? "")
             case let failure as BrokenOffWrite:
-                .brokenOff(Failure(failure.cause, subjects), written: failure.written)
-            case KeychainStoreError.otherDevice(let device) where subjects.retiredKey != nil:
-                .refused(
-                    .retiredKey(keychain: subjects.keychain ?? "", device: device, path: subjects.retiredKey ?? ""))
-            case let error as KeychainStoreError where error.isOfMissing: Failure(missing: error, subjects)
-            case let error as KeychainStoreError: .keychain(error, name: subjects.keychain)
+                .brokenOff(Failure(failure.cause, about: subject), written: failure.written)
+            case let error as KeychainStoreError: .keychain(error, name: subject.store)
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, failure.problem)
             case let failure as DeviceKeyFailure: .device(failure)
             case let failure as TrustedDevicesFailure: .trust(failure)
             case let failure as TokenFailure: .token(failure)
-            case let failure as AgeFailure: .age(failure, path: subjects.path)
-            case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
-            case RestoreRefusal.unencryptedElsewhere(let device) where subjects.retiredArchiveKey != nil:
-                .refused(.retiredArchiveKey(device: device, path: subjects.retiredArchiveKey ?? ""))
-            case let refusal as RestoreRefusal: .restore(refusal, path: subjects.path)
-            case let failure as ForeignFailure: .foreign(failure, path: subjects.path)
-            case let failure as CatalogueFailure: .catalogue(failure, job: subjects.job)
+            case let failure as AgeFailure: .age(failure, path: subject.file)
+            case let failure as ArchiveFailure: .archive(failure, path: subject.file)
+            case let refusal as RestoreRefusal: .restore(refusal, path: subject.file)
+            case let failure as ForeignFailure: .foreign(failure, path: subject.file)
+            case let failure as CatalogueFailure: .catalogue(failure, job: subject.job)
             case let failure as JobFailure: .job(failure)
             case let finding as JobFinding: .found(finding)
             case let failure as CryptographyFailure: .cryptography(failure)
@@ -150,25 +132,10 @@ enum Failure: Error, Hashable, Sendable {
             case let problem as ProtectionProblem: .protection(problem)
             default: .unforeseen(type: "\(type(of: error))")
             }
-        if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
-    }
-
-    /// Converts the error of a keychain that is missing.
-    private init(missing error: KeychainStoreError, _ subjects: Subjects) {
-        self =
-            if let gone = subjects.gone {
-                .refused(.noKeychain(gone))
-            } else if let name = subjects.keychain, let meant = subjects.meantStore {
-                .misnamed(name, meant)
-            } else if let hint = subjects.keyringHint {
-                .noKeychain(name: subjects.keychain, hint)
-            } else {
-                .keychain(error, name: subjects.keychain)
-            }
     }
 
     /// True if the disk is full.
-    private var isOfFullDisk: Bool {
+    var isOfFullDisk: Bool {
         switch self {
         case .file(let failure), .archive(.file(let failure), _), .catalogue(.file(let failure), _):
             if case .system(let code, _) = failure.problem { isFull(code) } else { false }
@@ -285,9 +252,4 @@ func explainBug(_ what: String) -> Explanation {
     Explanation(
         .internal, "\(what); nothing was changed",
         hint: "this is a bug; please report it with the command that led here")
-}
-
-extension KeychainStoreError {
-    /// True if there is no file.
-    fileprivate var isOfMissing: Bool { if case .notFound = self { true } else { false } }
 }

@@ -32,7 +32,7 @@ extension Failure {
                             "'kcbackup undo \(OptionName.list.spelling)\(storeOption(store))' shows all states that are "
                             + "kept"))
             case .unreadable(let state, let cause):
-                .ofState(Failure(cause, Subjects(path: state.path)), state: state.name, of: store)
+                .ofState(Failure(cause, about: Subject(file: state.path)), state: state.name, of: store)
             case .otherKeychain(nil):
                 .refused(
                     Refusal(
@@ -56,7 +56,7 @@ extension Failure {
                         "the passcode was changed since that state was kept, so it cannot be brought back as it is",
                         hint: "with the passcode it had then, 'kcbackup create \(OptionName.keychain.spelling) "
                             + "\(shellWord(path))' makes an archive of it"))
-            case .notKept(let cause): .notKept(Failure(cause, Subjects()))
+            case .notKept(let cause): .notKept(Failure(cause))
             case .unkeepable(let label):
                 .refused(Refusal(.damaged, "item \(quoted(label)) is too large to be kept"))
             }

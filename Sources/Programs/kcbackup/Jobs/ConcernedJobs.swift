@@ -34,7 +34,7 @@ extension Session {
             } catch {
                 warn(
                     "whether job \(quoted(name)) can make archives for the kit is not known: "
-                        + Failure(error, subjects).explanation.message)
+                        + failure(of: error).explanation.message)
             }
         }
         guard misfits.isEmpty else {
@@ -56,7 +56,7 @@ extension Session {
                 do {
                     try request.requirePasscode(of: local.name, in: self)
                 } catch {
-                    warn(Failure(error, subjects).explanation.about(job: job).message)
+                    warn(failure(of: error).explanation.about(job: job).message)
                     continue
                 }
                 if let source, known == absolute(source) { continue }
@@ -75,7 +75,7 @@ extension Session {
         do {
             warnJobs(of: local, try local.open(in: self), hadPasscode: false, passcode: source)
         } catch {
-            warn("what this means for jobs is not known: \(Failure(error, subjects).explanation.message)")
+            warn("what this means for jobs is not known: \(failure(of: error).explanation.message)")
         }
     }
 

@@ -121,7 +121,7 @@ struct Examination {
         do throws(SecretServiceFailure) {
             if try session.machine.desktopKeyringHasItems() == true { hints = [Self.desktopJob] }
         } catch {
-            return report(Failure(error, session.subjects).explanation)
+            return report(session.failure(of: error).explanation)
         }
         report(Explanation(.notFound, "no job backs anything up").adding(hints))
     }
@@ -137,14 +137,14 @@ struct Examination {
         do {
             names = try LocalKeychain.names(in: session.machine.dataFolder)
         } catch {
-            return report(Failure(error, session.subjects).explanation)
+            return report(session.failure(of: error).explanation)
         }
         for name in names {
             count += 1
             do {
                 _ = try LocalKeychain(name, in: session.machine).open(in: session)
             } catch {
-                let problem = Failure(error, session.subjects).explanation
+                let problem = session.failure(of: error).explanation
                 if !reported.contains(where: { $0.exact.hasPrefix(problem.message) }) { report(problem) }
             }
         }
@@ -161,7 +161,7 @@ struct Examination {
         do throws(SecretServiceFailure) {
             guard try session.machine.desktopKeyringHasItems() == true else { return }
         } catch {
-            return report(Failure(error, session.subjects).explanation)
+            return report(session.failure(of: error).explanation)
         }
         guard let job = jobs.first else {
             warnings.append((nil, "the desktop keyring is in no job: \(Self.desktopJob)"))
@@ -311,7 +311,7 @@ struct Examination {
             names = try request.isOfSeveral ? LocalKeychain.names(in: session.machine.dataFolder) : named
             if request.stores == .home { names.append(HomeRoot.home.storeName) }
         } catch {
-            return report(Failure(error, session.subjects).explanation)
+            return report(session.failure(of: error).explanation)
         }
         for name in names {
             check { session in
@@ -333,7 +333,7 @@ struct Examination {
         do {
             try body(session)
         } catch {
-            report(Failure(error, session.subjects).explanation)
+            report(session.failure(of: error).explanation)
         }
     }
 

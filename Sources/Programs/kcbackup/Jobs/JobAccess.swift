@@ -31,7 +31,7 @@ extension Job {
                 "the units of an earlier job \(quoted(name)) are installed, and do not fit this one: "
                     + "'kcbackup schedule install \(name)' replaces them")
         } catch {
-            session.warn(Failure(error, session.subjects).explanation.message)
+            session.warn(session.failure(of: error).explanation.message)
         }
     }
 

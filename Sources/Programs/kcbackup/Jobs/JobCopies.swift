@@ -165,7 +165,7 @@ struct JobCopies {
                     }
                     readBack.insert(step.name)
                 } catch {
-                    let explanation = Failure(error, session.subjects).explanation
+                    let explanation = session.failure(of: error).explanation
                     doubtful.insert(step.name)
                     record.note(error, of: step.name)
                     if explanation.isOfSignal {
@@ -183,11 +183,11 @@ struct JobCopies {
             }
             if outcome.explanation == nil, let name = Self.changed(in: record, sizes, apartFrom: readBack) {
                 let place = folder.location.appending(name)
-                outcome.explanation = Failure(RemoteFailure.exists(place), session.subjects).explanation
+                outcome.explanation = session.failure(of: RemoteFailure.exists(place)).explanation
             }
             record.keepOnly(catalogue)
         } catch {
-            outcome.explanation = Failure(error, session.subjects).explanation
+            outcome.explanation = session.failure(of: error).explanation
         }
         record.failed = (outcome.explanation ?? record.shortfall(of: catalogue)).map { CopyRecord.Failed($0) }
         if record.failed == nil { record.good = session.now }

@@ -63,7 +63,7 @@ struct JobReceipts {
             write(run, to: fleet, key, &record, &outcome)
             try Interruption.withheld { try jobs.save(record, of: job.name) }
         } catch {
-            outcome.explanation = outcome.explanation ?? Failure(error, session.subjects).explanation
+            outcome.explanation = outcome.explanation ?? session.failure(of: error).explanation
         }
         return outcome
     }
@@ -94,7 +94,7 @@ struct JobReceipts {
             record.failed = nil
         } catch {
             let explanation =
-                Interruption.admit() ? explainInterruption() : Failure(error, session.subjects).explanation
+                Interruption.admit() ? explainInterruption() : session.failure(of: error).explanation
             outcome.explanation = explanation
             record.failed = CopyRecord.Failed(explanation)
         }

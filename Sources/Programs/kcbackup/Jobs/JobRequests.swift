@@ -89,7 +89,7 @@ extension BackupRequest {
         } catch let problem as UsageProblem {
             session.warn(problem.explanation.about(job: job))
         } catch {
-            session.warn(Failure(error, session.subjects).explanation.message)
+            session.warn(session.failure(of: error).explanation.message)
         }
     }
 
@@ -98,7 +98,7 @@ extension BackupRequest {
         do {
             try local.examine(self, of: job, in: session)
         } catch {
-            session.warn("job \(quoted(job)) fails: \(Failure(error, session.subjects).explanation.message)")
+            session.warn("job \(quoted(job)) fails: \(session.failure(of: error).explanation.message)")
         }
     }
 

@@ -91,7 +91,7 @@ struct JobRun {
                 report.warnings.append(explanation.message)
             }
         } catch {
-            let failure = Failure(error, session.subjects).explanation
+            let failure = session.failure(of: error).explanation
             if report.status == .ok {
                 report.fail(failure.prefixed("the backup is done, but "))
             } else if failure.isOfSignal {
@@ -111,7 +111,7 @@ struct JobRun {
             try back(up: &report)
             if report.status == .ok || report.status == .incomplete { try verify(&report) }
         } catch {
-            report.fail(Failure(error, session.subjects).explanation)
+            report.fail(session.failure(of: error).explanation)
         }
         return report
     }
@@ -159,7 +159,7 @@ struct JobRun {
             if let leftOut { report.note(leftOut) }
         } catch {
             report.isGood = false
-            report.fail(Failure(error, session.subjects).explanation)
+            report.fail(session.failure(of: error).explanation)
         }
     }
 

@@ -89,7 +89,7 @@ struct KeyringExamination {
             return nil
         } catch let failure as FileFailure {
             warnings.append(
-                "keyring \(quoted(path)) cannot be read: \(Failure(failure, Failure.Subjects()).explanation.message)")
+                "keyring \(quoted(path)) cannot be read: \(Failure(failure).explanation.message)")
             return nil
         }
     }

@@ -19,7 +19,7 @@ extension BackupState {
             do {
                 return Hexadecimal.encode(try local.open(in: session).storeID)
             } catch {
-                session.warn(Failure(error, session.subjects).explanation.message)
+                session.warn(session.failure(of: error).explanation.message)
                 return nil
             }
         } isAt: { place, id in
@@ -32,7 +32,7 @@ extension BackupState {
 
 extension UnreadableJob {
     /// Why it cannot be read.
-    var failure: Failure { Failure(error, Failure.Subjects()) }
+    var failure: Failure { Failure(error) }
 
     /// The JSON object "unreadable job".
     var json: JSONValue { ["name": .text(name), "error": failure.explanation.jsonBody] }
@@ -40,7 +40,7 @@ extension UnreadableJob {
 
 extension BackupState.JobState {
     /// Why the record of its last run cannot be read.
-    var recordFailure: Failure? { unreadableRecord.map { Failure($0, Failure.Subjects()) } }
+    var recordFailure: Failure? { unreadableRecord.map { Failure($0) } }
 
     /// What to do about a run that should have ended long ago.
     static var overdueHint: String {

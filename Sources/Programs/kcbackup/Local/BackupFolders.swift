@@ -18,7 +18,7 @@ extension Session {
         _ path: String, waitingAtMost wait: Duration, mayBeNew: Bool = false, maySwitch: Bool = false,
         isRebuilt: Bool = false
     ) throws -> BackupFolder {
-        subjects.path = path
+        subject.file = path
         try requireOutsideOfData(path)
         if Path.isFile(machine.resolve(path)) { throw UsageProblem.fileForFolder(path) }
         return try BackupFolder(
@@ -91,7 +91,7 @@ extension Session {
     ///
     /// - Throws: as `catalogueIfAny`.
     func catalogue(of path: String) throws -> Catalogue? {
-        subjects.path = path
+        subject.file = path
         return try catalogueIfAny(of: path)
     }
 }

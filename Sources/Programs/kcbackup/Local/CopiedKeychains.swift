@@ -54,8 +54,8 @@ extension Session {
 
     /// The keychains of the data folder that open, with the series and the IDs of their files.
     func openingKeychains() throws -> [(name: String, series: String, id: String)] {
-        let known = subjects
-        defer { subjects = known }
+        let outer = subject
+        defer { subject = outer }
         return try LocalKeychain.names(in: machine.dataFolder).compactMap { name in
             let local = try LocalKeychain(name, in: machine)
             do {
@@ -80,8 +80,8 @@ extension Session {
 
     /// True if a keychain has an ID, or may have it, since it does not open.
     private func mayBe(_ local: LocalKeychain, _ id: String) -> Bool {
-        let known = subjects
-        defer { subjects = known }
+        let outer = subject
+        defer { subject = outer }
         do {
             guard try Path.exists(local.path) else { return false }
             return Hexadecimal.encode(try local.open(in: self).storeID).exact == id.exact

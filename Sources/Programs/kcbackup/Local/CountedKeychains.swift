@@ -13,7 +13,7 @@ enum CountedKeychains {
     /// - Parameter isHere: true for those that the TPM of this machine counts; one that cannot be opened may be one of
     ///   them, and is an error then.
     static func names(isHere: Bool = false, in session: Session) throws -> [String] {
-        defer { session.subjects.keychain = nil }
+        defer { session.subject.store = nil }
         return try LocalKeychain.names(in: session.machine.dataFolder).filter { name in
             do {
                 let keychain = try LocalKeychain(name, in: session.machine).open(in: session)
@@ -22,7 +22,7 @@ enum CountedKeychains {
             } catch KeychainStoreError.otherDevice {
                 return false
             } catch let error as KeychainStoreError where !isHere {
-                session.warn(Failure(error, session.subjects).explanation.message)
+                session.warn(session.failure(of: error).explanation.message)
                 return false
             }
         }

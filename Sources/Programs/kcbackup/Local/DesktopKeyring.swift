@@ -18,7 +18,7 @@ extension DesktopKeyring {
     ///
     /// - Throws: `SecretServiceFailure`.
     func connect(in session: Session) throws -> SecretServiceClient {
-        session.subjects.keychain = name
+        session.subject.store = name
         return try SecretServiceClient(session.machine.sessionBus())
     }
 

@@ -104,7 +104,7 @@ extension Session {
             warn(EncryptedArchives.warning(keychain.name))
         } catch {
             // The backup is done.
-            warn(Failure(error, subjects).explanation.message)
+            warn(failure(of: error).explanation.message)
         }
     }
 }

@@ -66,7 +66,7 @@ struct FileKeyPlaces {
                 if isNamed { failureOfNamed = failure }
             }
         }
-        session.subjects.keychain = nil
+        session.subject.store = nil
     }
 
     /// The place with the key of a file, by its mark; nil for a file that is not marked for this device.
@@ -122,7 +122,7 @@ extension FileKeyPlaces.Place {
         switch self {
         case .device(let identity): return [identity]
         case .keychain(let local, let keychain, let fileClass):
-            session.subjects.keychain = local.name
+            session.subject.store = local.name
             try option.unlock(
                 keychain, for: .of([Protection(fileClass.accessibility)]), isMeant: isMeant, in: session)
             return try keychain.fileIdentities(fileClass)
@@ -134,7 +134,7 @@ extension FileKeyPlaces.Place {
     /// - Parameter option: where a passcode comes from, if the key is not known without.
     func open(_ option: PasscodeOption, in session: Session) throws {
         guard case .keychain(let local, let keychain, let fileClass) = self else { return }
-        session.subjects.keychain = local.name
+        session.subject.store = local.name
         if !keychain.knowsFilePublicKey(fileClass) || option.passcode != nil {
             try option.unlock(keychain, for: .of([Protection(fileClass.accessibility)]), in: session)
         }
@@ -170,16 +170,5 @@ extension FileProtection {
             let local = try LocalKeychain(options.keychain, in: session.machine)
             return .keychain(local, try options.passcodeOption.open(local, in: session), fileClass)
         }
-    }
-}
-
-extension Session {
-    /// Why a keychain does not open, which is passed over for now, so that what is known of it is not said of another one.
-    func failure(of error: any Error) -> Failure {
-        defer {
-            (subjects.keychain, subjects.retiredKey, subjects.keyringHint) = (nil, nil, nil)
-            (subjects.meantStore, subjects.gone) = (nil, nil)
-        }
-        return Failure(error, subjects)
     }
 }

@@ -71,7 +71,7 @@ struct FileRemoval {
         let home = RestorableHome(.home, session.machine.home, session.stateSetting)
         let format = GitCredentialsFormat()
         guard try home.hasRewritten(place, lockedBy: format.lockEnding) else { return failure }
-        let found = Failure(failure, session.subjects).explanation
+        let found = session.failure(of: failure).explanation
         let told = Explanation(
             found.status, found.message,
             hint: "an earlier run took the records out of the file, and nothing is left to do; 'kcbackup undo "

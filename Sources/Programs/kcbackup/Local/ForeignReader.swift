@@ -44,7 +44,7 @@ struct ForeignReader {
         self.access = access
         self.passwordField = passwordField
         self.session = session
-        session.subjects.path = path
+        session.subject.file = path
     }
 
     /// Detects the format, and opens and reads the file to its end.

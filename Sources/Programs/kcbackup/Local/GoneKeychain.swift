@@ -85,7 +85,7 @@ struct GoneKeychain: Hashable, Sendable {
         do {
             return try all(in: state.catalogues, of: session).filter(\.isLost).map { .refused(.keychainGone($0)) }
         } catch {
-            return [Failure(error, session.subjects)]
+            return [session.failure(of: error)]
         }
     }
 

@@ -64,7 +64,7 @@ extension Machine {
         do {
             return try body()
         } catch {
-            let failure = Failure(error, Failure.Subjects())
+            let failure = Failure(error)
             guard failure.isOfWriting(in: temporaryFolder) else { throw error }
             throw Failure.temporaryFolder(failure, path: temporaryFolder)
         }
@@ -107,7 +107,7 @@ extension FileOfItems {
     ///
     /// - Throws: `FileFailure`.
     static func open(_ path: String, in session: Session) throws -> ItemLines {
-        session.subjects.path = path
+        session.subject.file = path
         switch try InputFile.open(session.machine.resolve(input: path)) {
         case .file(let file):
             if ForeignFile.isReadableByOthers(try file.status()) {

@@ -26,7 +26,7 @@ struct KeychainMove {
     ///   (`cryptography`) if the chip that holds the present key does not open it now; `UsageProblem.passcodeOfOne`, and the
     ///   `Failure` of that name if several passcodes are needed and there is no terminal.
     init(passcode: SecretSource?, in session: Session) throws {
-        defer { session.subjects.keychain = nil }
+        defer { session.subject.store = nil }
         var keychains: [(LocalKeychain, Keychain)] = []
         var (stuck, lost): ([String], [String]) = ([], [])
         for name in try LocalKeychain.names(in: session.machine.dataFolder) {
@@ -40,7 +40,7 @@ struct KeychainMove {
                 guard failure.isLasting else { throw KeychainStoreError.cryptography(.chip(failure)) }
                 lost.append(name)
             } catch {
-                session.warn(Failure(error, session.subjects).explanation.message)
+                session.warn(session.failure(of: error).explanation.message)
                 stuck.append(name)
             }
         }
@@ -85,7 +85,7 @@ struct KeychainMove {
     func run(to key: DeviceKey, in session: Session) throws {
         let unlocked = session.machine.unlocked
         let passcodes = try keychains.map { local, keychain -> KeptPasscode in
-            session.subjects.keychain = local.name
+            session.subject.store = local.name
             guard keychain.hasPasscode else { return KeptPasscode(nil) }
             let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
             return try session.trying(wanted, of: keychain) { secret in
@@ -95,7 +95,7 @@ struct KeychainMove {
             }
         }
         for ((local, keychain), passcode) in zip(keychains, passcodes) {
-            session.subjects.keychain = local.name
+            session.subject.store = local.name
             try keychain.move(to: key, passcode: passcode.copy(), now: session.now)
             StateKeeper.removeAll(of: keychain, after: .deviceKey, in: session)
             session.note("keychain \(quoted(local.name)) belongs to device \(key.id) now")

@@ -67,7 +67,7 @@ struct LocalFileKeys: FileKeyring {
         } catch let failure as AgeFailure {
             throw failure
         } catch {
-            let explanation = Failure(error, session.subjects).explanation
+            let explanation = session.failure(of: error).explanation
             throw PluginRefusal(([explanation.message] + explanation.hints).joined(separator: "; "))
         }
     }
@@ -104,14 +104,14 @@ struct LocalFileKeys: FileKeyring {
         _ keychain: Keychain, for fileClass: FileKeyClass, asking secret: (String) throws -> SecretBytes?
     ) throws {
         try resume(keychain)
-        var prompt = "Enter the \(passcodeWords(session.subjects.keychain)):"
+        var prompt = "Enter the \(passcodeWords(session.subject.store)):"
         var left = Self.tries
         while !keychain.canOpen(Protection(fileClass.accessibility)) {
             if let seconds = try keychain.secondsUntilNextTry(now: session.machine.clock()) {
                 throw KeychainStoreError.tooManyAttempts(retryAfter: seconds)
             }
             guard let passcode = try secret(prompt) else {
-                let name = session.subjects.keychain ?? LocalKeychain.defaultName
+                let name = session.subject.store ?? LocalKeychain.defaultName
                 throw PluginRefusal(
                     "keychain \(quoted(name)) is locked; 'kcbackup keychain unlock \(shellWord(name))' opens it")
             }
@@ -121,7 +121,7 @@ struct LocalFileKeys: FileKeyring {
             } catch {
                 switch error {
                 case .wrongPasscode where left > 0:
-                    prompt = "Wrong passcode. Enter the \(passcodeWords(session.subjects.keychain)):"
+                    prompt = "Wrong passcode. Enter the \(passcodeWords(session.subject.store)):"
                 case .kernelKeys where keychain.isUnlocked: break
                 default: throw error
                 }
@@ -152,8 +152,8 @@ extension Session {
         var others: Set<GivenRecipient> = Set(recipients)
         let canBeOfFiles = others.allSatisfy { if case .native(.x25519) = $0 { true } else { false } }
         guard !others.isEmpty, canBeOfFiles else { return false }
-        let known = subjects
-        defer { subjects = known }
+        let outer = subject
+        defer { subject = outer }
         for place in try FileKeyPlaces(nil, in: self).places {
             do {
                 for own in try place.knownRecipients(in: self) { others.remove(.native(.x25519(own))) }

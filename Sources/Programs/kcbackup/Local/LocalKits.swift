@@ -59,7 +59,7 @@ extension Session {
                 }
             }
         } catch {
-            warn("the sheet may not say where all backups are: \(Failure(error, subjects).explanation.message)")
+            warn("the sheet may not say where all backups are: \(failure(of: error).explanation.message)")
         }
         return places
     }

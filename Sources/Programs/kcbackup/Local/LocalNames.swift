@@ -31,7 +31,7 @@ extension LocalKeychain {
     ///
     /// - Throws: as `open(on:minimumCost:)`.
     func open(in session: Session) throws -> Keychain {
-        session.subjects.keychain = name
+        session.subject.store = name
         do {
             return try open(on: LocalDevice(session.machine), minimumCost: session.machine.costs.lowestPasscode)
         } catch KeychainStoreError.file(let failure)
@@ -43,14 +43,6 @@ extension LocalKeychain {
             }
             // The store puts "./" before a relative path, and the user did not.
             throw KeychainStoreError.file(FileFailure(path, failure.problem))
-        } catch KeychainStoreError.otherDevice(let device) {
-            session.subjects.retiredKey = try session.machine.retiredKey(of: device)
-            throw KeychainStoreError.otherDevice(device)
-        } catch KeychainStoreError.notFound(let path) {
-            session.subjects.gone = GoneKeychain.left(of: self, in: session)
-            session.subjects.meantStore = try meantStore(in: session)
-            session.subjects.keyringHint = try keyringHint(in: session)
-            throw KeychainStoreError.notFound(path)
         }
     }
 }
@@ -62,13 +54,13 @@ extension LocalKeychain {
     }
 
     /// The store that is meant, where this keychain is missing.
-    private func meantStore(in session: Session) throws -> MeantStore? {
+    func meantStore(in session: Session) throws -> MeantStore? {
         let names = try LocalKeychain.names(in: session.machine.dataFolder) + [Self.defaultName]
         return MeantStore(name, keychains: names.filter { $0.exact != name.exact })
     }
 
     /// How to name the desktop keyring, where this keychain is missing; nil if nothing suggests that it is meant.
-    private func keyringHint(in session: Session) throws -> KeyringHint? {
+    func keyringHint(in session: Session) throws -> KeyringHint? {
         if session.keyringUse == .none { return nil }
         if try !LocalKeychain.names(in: session.machine.dataFolder).isEmpty { return nil }
         let presence = try session.machine.desktopKeyring()

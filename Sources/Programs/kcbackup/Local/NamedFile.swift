@@ -22,7 +22,7 @@ struct NamedFile: NamedStore {
     }
 
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
-        session.subjects.keychain = FileOfItems.name(path)
+        session.subject.store = FileOfItems.name(path)
         let (folder, name) = Path.split(session.machine.resolve(path))
         let identity = "\(Path.real(folder) ?? folder)/\(name)"
         let (access, passwordField) = options.ofFile

@@ -26,7 +26,7 @@ struct NamedHome: NamedStore {
 
     /// Reads the files, and says what is not among them.
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
-        session.subjects.keychain = name
+        session.subject.store = name
         let path = session.machine.path(of: root)
         let found = try HomeReader.read(path, root)
         let accepted = try places(options.acceptMissing, in: session)
@@ -77,7 +77,7 @@ struct NamedHome: NamedStore {
     }
 
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
-        session.subjects.keychain = name
+        session.subject.store = name
         return RestorableHome(root, session.machine.path(of: root), session.stateSetting)
     }
 

@@ -37,7 +37,7 @@ extension LocalKeychain: NamedStore {
     }
 
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
-        session.subjects.keychain = name
+        session.subject.store = name
         return try RestorableKeychain(
             self, minimumCost: session.machine.costs.lowestPasscode, session.stateSetting,
             options.passcodeOption.access(to: self, noPasscode: options.noPasscode, in: session))
@@ -57,7 +57,7 @@ extension LocalKeychain: NamedStore {
         if request.isUnencrypted { return }
         if request.needsPasscode(keychain) {
             let refusal = Refusal.jobWithoutPasscode(
-                job: job, keychain: session.subjects.keychain ?? LocalKeychain.defaultName, try .init(keychain))
+                job: job, keychain: session.subject.store ?? LocalKeychain.defaultName, try .init(keychain))
             if request.isOfSeveral { throw session.failure(of: refusal, for: .backup) }
             throw refusal
         }

@@ -44,7 +44,7 @@ extension DesktopKeyring: NamedStore {
     }
 
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
-        session.subjects.keychain = name
+        session.subject.store = name
         let (unlocking, passcode) = (options.unlocking, options.passcodeOption.passcode)
         return RestorableKeyring(
             scope, making: making(unlocking, passcode: passcode, in: session), session.stateSetting

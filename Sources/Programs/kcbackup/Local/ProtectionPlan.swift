@@ -23,14 +23,14 @@ struct ProtectionPlan {
             if Self.isOwn(path, in: session.machine) { throw ProtectionProblem.ownFile(path) }
             if let done = try Self.done(path) { return (file: done, isDone: true) }
             let file = try FileToProtect(path)
-            session.subjects.path = path
+            session.subject.file = path
             if try file.isKeychain { throw ProtectionProblem.ownFile(path) }
             return (file: file, isDone: false)
         }
         try requireOnce(opened.map(\.file))
         let places = try FileKeyPlaces(keychain, in: session)
         files = try opened.map { file, isDone in
-            session.subjects.path = file.path
+            session.subject.file = file.path
             let earlier = try file.stanzas.flatMap(places.place(of:))
             if isDone, earlier != nil { return (file, earlier, true) }
             if earlier == nil, let stanzas = file.stanzas, ProtectionMark.isMarked(stanzas) {
@@ -71,7 +71,7 @@ struct ProtectionPlan {
     /// Protects the files, one after the other.
     func run(for recipients: [any Recipient], in session: Session) throws {
         for (number, (file, earlier, _)) in files.filter({ !$0.isDone }).enumerated() {
-            session.subjects.path = file.path
+            session.subject.file = file.path
             if earlier == nil {
                 try file.protect(for: recipients)
                 session.done = words(number, "\(quoted(file.path)) is encrypted under its old name")
@@ -102,7 +102,7 @@ struct UnprotectionPlan {
             let path = try session.machine.resolve(file: path)
             try Self.requireName(path)
             let file = try FileToProtect(path)
-            session.subjects.path = file.path
+            session.subject.file = file.path
             guard let stanzas = file.stanzas else { throw ProtectionProblem.notEncrypted(file.path) }
             guard ProtectionMark.isMarked(stanzas), file.hasEnding else {
                 throw ProtectionProblem.notProtected(file.path)
@@ -130,7 +130,7 @@ struct UnprotectionPlan {
     /// - Parameter opening: what opens each of them.
     func run(_ opening: [[any Identity]], in session: Session) throws {
         for (number, (file, _)) in files.enumerated() {
-            session.subjects.path = file.path
+            session.subject.file = file.path
             try file.unprotect(with: opening[number])
             session.done = "\(counted(number + 1, "file")) decrypted"
         }
@@ -146,7 +146,7 @@ struct UnprotectionPlan {
         var opening: [[any Identity]] = []
         var unlocked: [LocalKeychain] = []
         for (file, place) in files {
-            session.subjects.path = file.path
+            session.subject.file = file.path
             let source = passcodes(place)
             var option = source.option
             // What was given for one class has opened the others, and cannot be read twice.

@@ -68,7 +68,7 @@ extension RestorePlace {
         switch try StoreChoice.named(given, in: session.machine) {
         case let local as LocalKeychain: try local.requireFolder()
         case let keyring as DesktopKeyring:
-            session.subjects.keychain = keyring.name
+            session.subject.store = keyring.name
             _ = try session.machine.sessionBus()
         default: break
         }

@@ -20,7 +20,7 @@ extension Session {
     private func tell(_ warning: StateWarning) {
         switch warning {
         case .notRemoved(let error):
-            warn("a kept state could not be removed: \(Failure(error, Failure.Subjects()).explanation.message)")
+            warn("a kept state could not be removed: \(Failure(error).explanation.message)")
         case .kept(let states): warn("a state that holds the secret without its passcode is left: \(states.words)")
         case .lostRecord(let path):
             warn(

@@ -28,7 +28,7 @@ extension Session {
             default: note("no security token is used: \(explainToken(failure).message)")
             }
         } catch KeychainStoreError.token(let problem) {
-            let keychain = subjects.keychain.map(storeWords) ?? "the keychain"
+            let keychain = subject.store.map(storeWords) ?? "the keychain"
             note("no security token is used: \(explainTokenRecord(problem, keychain).message)")
         }
     }

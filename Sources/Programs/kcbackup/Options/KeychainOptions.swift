@@ -132,7 +132,7 @@ struct PasscodeOption: ParsableArguments {
             if try opensWithToken(keychain, for: needed, in: session) { return }
         }
         let isUnlocked = keychain.isUnlocked
-        let wanted = WantedSecret(.passcode(keychain: session.subjects.keychain), .passcode, from: passcode)
+        let wanted = WantedSecret(.passcode(keychain: session.subject.store), .passcode, from: passcode)
         if isUnlocked, wanted.isTyped { session.note("the passcode is needed for items that ask for it each time") }
         do {
             try session.trying(wanted, of: keychain) { secret in
@@ -170,7 +170,7 @@ struct PasscodeOption: ParsableArguments {
     ///   - isUnlocked: true if only items that ask for it each time need it.
     ///   - isMeant: false if giving it is no way to open this keychain.
     private static func unattended(_ isUnlocked: Bool, isMeant: Bool, in session: Session) -> Refusal {
-        let name = session.subjects.keychain ?? LocalKeychain.defaultName
+        let name = session.subject.store ?? LocalKeychain.defaultName
         if let job = session.job {
             return .jobWithoutPasscode(job: job, keychain: name, isUnlocked ? .itemsAsk : .locked)
         }

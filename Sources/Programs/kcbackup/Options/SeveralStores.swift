@@ -43,7 +43,7 @@ extension Session {
     func failure(
         of error: any Error, for use: UsageProblem.PasscodeUse, among keychains: [String]? = nil
     ) -> Failure {
-        let failure = Failure(error, subjects)
+        let failure = failure(of: error)
         guard failure.explanation.asksForPasscode else { return failure }
         do {
             let asking = try keychains ?? keychainsWithPasscode()
@@ -58,15 +58,15 @@ extension Session {
     /// used.
     func backupFailure(of error: any Error, in name: String) -> Failure {
         guard DesktopKeyring(name) != nil else { return failure(of: error, for: .backup) }
-        let failure = Failure(error, subjects)
+        let failure = failure(of: error)
         return failure.explanation.asksForPasscode ? .passcodeOfOne(failure, .keyring) : failure
     }
 
     /// The names of the keychains of this device that have a passcode, without those that cannot be opened: nothing is
     /// tried on them.
     func keychainsWithPasscode() throws -> [String] {
-        let known = subjects
-        defer { subjects = known }
+        let outer = subject
+        defer { subject = outer }
         return try LocalKeychain.names(in: machine.dataFolder).filter { name in
             do {
                 return try LocalKeychain(name, in: machine).open(in: self).hasPasscode

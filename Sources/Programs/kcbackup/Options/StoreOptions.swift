@@ -115,7 +115,7 @@ struct StoreOptions {
         }
         if keychain.hasPasscode { return try session.open(keychain, withEscrowKey: escrow) }
         // Name the keychain, since one job may back up several.
-        let name = session.subjects.keychain.map { " \(quoted($0))" } ?? ""
+        let name = session.subject.store.map { " \(quoted($0))" } ?? ""
         session.note("keychain\(name) has no passcode, so '\(OptionName.escrow.spelling)' is not read")
         try keychain.unlock(passcode: nil, now: session.now)
         return keychain

@@ -16,7 +16,7 @@ struct StatusKits {
             failure = nil
         } catch {
             kits = []
-            failure = Failure(error, session.subjects)
+            failure = session.failure(of: error)
         }
     }
 

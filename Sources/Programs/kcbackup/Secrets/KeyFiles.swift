@@ -68,8 +68,8 @@ extension Session {
     private func readKeyFile<Keys>(
         _ path: String, isSecret: Bool, _ wanted: WantedSecret, _ parse: (borrowing SecretBytes) throws -> Keys
     ) throws -> Keys {
-        let subject = subjects.path
-        subjects.path = path
+        let outer = subject.file
+        subject.file = path
         let text = try machine.readKeyFile(path, isSecret: isSecret)
         let keys: Keys
         if let file = try EncryptedKeyFile(text) {
@@ -81,7 +81,7 @@ extension Session {
             }
             keys = try parse(text)
         }
-        subjects.path = subject
+        subject.file = outer
         return keys
     }
 }

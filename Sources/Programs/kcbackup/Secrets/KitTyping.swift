@@ -22,7 +22,7 @@ extension Session {
             known = try recoveryKits().map(\.recipient)
         } catch {
             // They only help to choose among possibilities.
-            warn(Failure(error, subjects).explanation.message)
+            warn(failure(of: error).explanation.message)
         }
         var typing = KitTyping(session: self, known: known)
         let identities = try typing.identities()

@@ -58,7 +58,7 @@ extension Session {
                 }
                 let doubts = [secret.doubt, seconds.map { .wait(seconds: $0) }].compactMap { $0 }
                 if doubts.isEmpty { throw error }
-                throw Failure.wrongSecret(Failure(error, subjects), kind: wanted.question.kind, doubts)
+                throw Failure.wrongSecret(failure(of: error), kind: wanted.question.kind, doubts)
             }
         }
     }

@@ -1,0 +1,43 @@
+internal import KCBackupCatalogue
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCStoreTasks
+
+extension Session {
+    /// Converts an error of the layers below, and adds what on this machine may help.
+    func failure(of error: any Error) -> Failure {
+        let failure = Failure(error, about: subject)
+        do {
+            return try better(failure) ?? failure
+        } catch {
+            // What the run failed of says more than why nothing is known of it.
+            return failure
+        }
+    }
+
+    private func better(_ failure: Failure) throws -> Failure? {
+        switch failure {
+        case .keychain(.notFound, let name?): return try missing(LocalKeychain(name, in: machine))
+        case .keychain(.otherDevice(let device), let name?):
+            return try machine.retiredKey(of: device).map {
+                .refused(.retiredKey(keychain: name, device: device, path: $0))
+            }
+        case .restore(.unencryptedElsewhere(let device), _):
+            return try machine.retiredKey(of: device).map { .refused(.retiredArchiveKey(device: device, path: $0)) }
+        default:
+            guard failure.isOfFullDisk, let folder = subject.file else { return nil }
+            let trash = "\(folder)/\(BackupFolder.trashName)"
+            let place = machine.resolve(trash)
+            return try Path.isFolder(place) && !Path.names(in: place).isEmpty ? .full(failure, trash: trash) : nil
+        }
+    }
+
+    /// What to say of a keychain that is missing; nil if there is nothing more to say.
+    private func missing(_ keychain: LocalKeychain) throws -> Failure? {
+        if let gone = GoneKeychain.left(of: keychain, in: self) { return .refused(.noKeychain(gone)) }
+        if let meant = try keychain.meantStore(in: self) { return .misnamed(keychain.name, meant) }
+        return try keychain.keyringHint(in: self).map { .noKeychain(name: keychain.name, $0) }
+    }
+}
