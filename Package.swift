@@ -234,15 +234,14 @@ let package = Package(
             "KCStoreTasks", in: "Tasks",
             [
                 "KCByteStreams", "KCCryptography", "KCConsole", "KCDeviceIdentity", "KCSecurityTokens",
-                "KCKeychainModel",
-                "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCSecretService", "KCHomeFiles",
-                "KCBackupEngine",
+                "KCKeychainModel", "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCSecretService",
+                "KCHomeFiles", "KCBackupEngine", "KCItemStores",
             ]),
         library(
             "KCBackupTasks", in: "Tasks",
             [
                 "KCByteStreams", "KCConsole", "KCAsking", "KCStoreTasks", "KCBackupArchive", "KCBackupCatalogue",
-                "KCRemotes",
+                "KCRemotes", "KCCryptography", "KCDeviceIdentity", "KCKeychainStore", "KCLocalKeychains",
             ]),
         library(
             "KCBackupJobs", in: "Tasks",
@@ -437,7 +436,12 @@ let package = Package(
                 "KCLocalKeychains", "KCItemSources", "KCBackupArchive", "KCBackupEngine",
             ]),
         tests("KCAsking", ["KCByteStreams", "KCConsole"]),
-        tests("KCStoreTasks", ["KCCryptography", "KCKeychainModel", "KCLocalKeychains"]),
+        tests(
+            "KCStoreTasks",
+            [
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCHomeFiles", "KCItemStores", "KCKeychainModel",
+                "KCKeychainStore", "KCLocalKeychains",
+            ]),
         tests("KCBackupTasks", ["KCAsking"]),
         tests(
             "KCBackupJobs",

@@ -1,4 +1,5 @@
 import Foundation
+import KCBackupTasks
 import KCByteStreams
 import KCKeychainModel
 import KCLocalKeychains

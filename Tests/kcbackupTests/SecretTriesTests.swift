@@ -3,6 +3,7 @@ import KCByteStreams
 import KCCryptography
 import KCKeychainStore
 import KCLocalKeychains
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -149,7 +150,7 @@ struct SecretTriesTests {
         var present = "walnut lantern"
         for new in ["cactus\r", "\u{feff}fiddle", "\u{feff}harbor\r"] {
             let session = Session(home.world(), OutputStyle())
-            try LocalKeychain("login", in: session.machine).open(in: session).setPasscode(
+            try LocalKeychain("login", in: session.machine).open(in: session.machine).setPasscode(
                 current: SecretBytes(copying: Array(present.utf8)), new: SecretBytes(copying: Array(new.utf8)),
                 cost: ScryptCost(logN: 1), now: session.now)
             present = new

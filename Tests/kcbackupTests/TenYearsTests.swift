@@ -1,4 +1,5 @@
 import Foundation
+import KCBackupTasks
 import KCByteStreams
 import KCDeviceIdentity
 import KCKeychainModel

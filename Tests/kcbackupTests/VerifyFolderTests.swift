@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KCBackupTasks
 import KCByteStreams
 import KCKeychainModel
 import KCLocalKeychains

@@ -4,6 +4,7 @@ import KCBackupArchive
 import KCBackupCatalogue
 import KCBackupEngine
 import KCBackupJobs
+import KCBackupTasks
 import KCByteStreams
 import KCConsole
 import KCCryptography
@@ -22,6 +23,7 @@ import KCQRCodes
 import KCRemotes
 import KCSecretService
 import KCSecurityTokens
+import KCStoreTasks
 
 @testable import kcbackup
 

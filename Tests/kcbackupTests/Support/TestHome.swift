@@ -68,7 +68,7 @@ extension TestHome {
     /// The number of wrong passcodes that a keychain has counted since the last right one.
     func wrongPasscodes(_ name: String) throws -> Int {
         let session = Session(world(), OutputStyle())
-        return try LocalKeychain(name, in: session.machine).open(in: session).wrongPasscodeCount()
+        return try LocalKeychain(name, in: session.machine).open(in: session.machine).wrongPasscodeCount()
     }
 
     /// Runs one command line, given as words without quotation marks.

@@ -58,16 +58,16 @@ extension Session {
     func borrowKeys(for proven: ProvenArchive) {
         guard let stored = proven.stored, stored.hasPasscode, !stored.opensUnconstrained, proven.isFromThisDevice
         else { return }
-        // Later failures are not about that keychain.
-        defer { subject.store = nil }
         do {
             let source = try proven.opened.source()
             guard source.kind == ArchiveSource.keychain, LocalKeychain.isName(source.name) else { return }
             let local = try LocalKeychain(source.name, in: machine)
             guard try Path.exists(local.path) else { return }
-            let keychain = try local.open(in: self)
-            try machine.unlocked.resume(keychain)
-            _ = try keychain.form(ofSecretsUnder: stored.keybag)
+            let keychain = try local.open(in: machine)
+            try local.naming {
+                try machine.unlocked.resume(keychain)
+                _ = try keychain.form(ofSecretsUnder: stored.keybag)
+            }
         } catch {
             note("no key is taken from the keychain: \(failure(of: error).explanation.message)")
         }

@@ -139,7 +139,7 @@ struct FolderBackup {
         let names = try backup.isOfSeveral ? names() : []
         if backup.stores == .everyKeychain, names.isEmpty {
             let standard = try LocalKeychain(nil, in: session.machine)
-            if let gone = GoneKeychain.left(of: standard, in: session) { throw Refusal.noKeychain(gone) }
+            if let gone = GoneKeychain.left(of: standard, in: session.machine) { throw Refusal.noKeychain(gone) }
             throw Refusal.noKeychains(isDesktopRunning: try session.machine.desktopKeyring() == .running)
         }
         // A keychain has a device key already.
@@ -158,7 +158,7 @@ struct FolderBackup {
             keys: given.flatMap { backup.keys?.names($0) } ?? [],
             kits: given?.knownKits ?? [],
             subjects: parts.subjects,
-            moved: try session.moved(parts.subjects, since: folder.catalogue.pin?.subjects))
+            moved: try session.machine.moved(parts.subjects, since: folder.catalogue.pin?.subjects))
         try folder.use(for: pin, maySwitch: accepted.mayChange)
         var maker: ArchiveKeyMaker?
         var unread: [String] = []

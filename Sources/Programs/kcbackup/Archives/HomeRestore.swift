@@ -48,7 +48,7 @@ struct HomeRestore {
 
     /// The keychains of this device that archives of these names are restored into, and that have a passcode each.
     private func keychainsWithPasscode(of names: [ArchiveName]) throws -> [String] {
-        try session.keychainsWithPasscode().filter { keychain in
+        try session.machine.keychainsWithPasscode().filter { keychain in
             let source = try LocalKeychain(keychain, in: session.machine).archiveSource()
             return names.contains { $0.isSeries(of: source) }
         }

@@ -22,7 +22,7 @@ struct RemoteComparison {
         guard Path.isFolder(path) else { throw FileFailure(folder, .notFound) }
         let here = try Catalogue.archiveNames(in: path)
         // What is gone here and there is missing too.
-        let known = try session.catalogueIfAny(of: path)?.complete.map(\.name.exact) ?? []
+        let known = try session.machine.catalogueIfAny(of: path)?.complete.map(\.name.exact) ?? []
         if here.isEmpty, known.isEmpty { throw CatalogueFailure.noArchives(folder: folder) }
         let place = try session.machine.remoteFolder(remote)
         let names = try Set(place.files().map(\.name.exact)).filter { name in

@@ -44,7 +44,7 @@ extension FolderBackup {
         let subjects = known.filter { backedUp.contains($0.key) }
         var found = Set(
             try results.map { ArchiveName.series(of: try StoreChoice.prefixed($0.name)?.stem ?? $0.name).exact })
-        let moved = try session.moved(parts.subjects, since: subjects)
+        let moved = try session.machine.moved(parts.subjects, since: subjects)
         var staying: [Part] = []
         for part in parts {
             let series = part.series.exact

@@ -163,7 +163,7 @@ struct VerifySubject {
     /// - Throws: what `look` throws.
     func judged<Found>(in session: Session, _ look: (VerifySubject) throws -> Found) throws -> Found? {
         guard let known else { return try look(self) }
-        return try session.judging(known.entry, of: known.folder) { entry in
+        return try session.machine.judging(known.entry, of: known.folder) { entry in
             var subject = self
             subject.known = (known.folder, entry)
             return try look(subject)
@@ -195,7 +195,7 @@ private final class KnownCatalogues {
     subscript(folder: String) -> Catalogue? {
         get throws {
             if let known = found[folder.exact] { return known }
-            let catalogue = try session.catalogueIfAny(of: folder)
+            let catalogue = try session.machine.catalogueIfAny(of: folder)
             found[folder.exact] = .some(catalogue)
             return catalogue
         }

@@ -97,7 +97,7 @@ struct CreateCommand: Verb {
             try request.make(backup, of: open.items, with: keys, in: session)
         }
         try tell(report, request, open, subject, target, given, session)
-        if let folder = target.folder, try session.catalogueIfAny(of: folder) != nil {
+        if let folder = target.folder, try session.machine.catalogueIfAny(of: folder) != nil {
             session.warn(
                 "\(quoted(folder)) is a folder of backups, whose catalogue does not know this archive: 'kcbackup create … "
                     + "\(OptionName.to.spelling) \(shellWord(folder))' makes one that it knows")

@@ -103,7 +103,7 @@ struct DeviceUnsealCommand: Verb {
         if case .file = try device.provider.status().holding {
             throw DeviceKeyFailure.heldByFile(path: device.provider.location, device: id)
         }
-        let counted = try CountedKeychains.names(isHere: true, in: session)
+        let counted = try CountedKeychains(isHere: true, in: session.machine).names
         guard counted.isEmpty else {
             let names = counted.map(quoted).joined(separator: ", ")
             throw Refusal(
@@ -172,14 +172,20 @@ struct KeyCopyConsent: ParsableArguments {
         let keychains = try names.map { try LocalKeychain($0, in: session.machine) }
         for local in keychains.filter({ $0 == standard }) + keychains.filter({ $0 != standard }) {
             do {
-                let keychain = try local.open(in: session)
-                if keychain.hasPasscode, try !keychain.isCountedElsewhere() { return (local, keychain) }
-            } catch KeychainStoreError.otherDevice {
+                let keychain = try local.open(in: session.machine)
+                if keychain.hasPasscode, try !local.naming({ try keychain.isCountedElsewhere() }) {
+                    return (local, keychain)
+                }
+            } catch let failure as KeychainFailure where failure.isOfOtherDevice {
                 // It is no keychain of this device.
-            } catch KeychainStoreError.damaged {
+            } catch let failure as KeychainFailure where failure.isOfDamage {
                 // Another one proves as much.
             }
         }
         return nil
     }
+}
+
+extension KeychainFailure {
+    fileprivate var isOfDamage: Bool { if case .damaged = error { true } else { false } }
 }

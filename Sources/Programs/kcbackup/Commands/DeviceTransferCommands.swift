@@ -62,7 +62,7 @@ struct DeviceExportCommand: Verb {
         switch status.holding {
         case .chip:
             try consent.require(for: id, to: "copy its key from the TPM", in: session)
-            for name in try CountedKeychains.names(in: session) {
+            for name in try session.countedKeychains() {
                 session.warn(
                     "the passcode of \(quoted(name)) works with the TPM alone that counts it, also with this copy")
             }
@@ -179,7 +179,7 @@ struct DeviceImportCommand: Verb {
                 session.warn(
                     "the TPM did not open the key, and a file holds it from now on; 'kcbackup device seal' moves it back"
                 )
-                for name in try CountedKeychains.names(in: session) {
+                for name in try session.countedKeychains() {
                     session.warn("the passcode of \(quoted(name)) works with the TPM alone that counts it")
                 }
             }

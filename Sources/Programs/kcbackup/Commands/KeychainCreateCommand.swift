@@ -142,7 +142,7 @@ struct KeychainCreateCommand: Verb {
     /// Returns the new keychain as JSON; the keychain exists even if it cannot be opened again.
     private func describe(_ local: LocalKeychain, in session: Session) -> JSONValue {
         do {
-            return .keychain(local, try local.open(in: session).information())
+            return .keychain(local, try session.open(local).information())
         } catch {
             session.warn("created, but cannot be opened: " + session.failure(of: error).explanation.message)
             return ["name": .text(local.name), "path": .text(local.path)]
@@ -175,7 +175,7 @@ extension Session {
     /// Unlocks a new keychain, whose passcode was typed, for later commands; even if that fails, it has been created.
     func keepUnlocked(_ local: LocalKeychain, _ passcode: borrowing SecretBytes?) throws {
         do {
-            let keychain = try local.open(in: self)
+            let keychain = try open(local)
             // If nothing can stay unlocked, avoid a pointless key derivation.
             if let refusal = try machine.unlocked.status(keychain, now: now).refusal {
                 return note("it is locked, and nothing can stay unlocked between commands: \(refusal.reason)")

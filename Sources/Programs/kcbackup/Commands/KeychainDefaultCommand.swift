@@ -56,7 +56,7 @@ struct KeychainDefaultCommand: Verb {
         if case .keychain(let local) = store,
             try Path.exists(local.path) || local != LocalKeychain(nil, in: session.machine)
         {
-            _ = try local.open(in: session)
+            _ = try session.open(local)
         }
         try StandardStore.remember(store, in: session.machine)
     }

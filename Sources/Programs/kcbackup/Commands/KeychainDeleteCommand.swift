@@ -63,14 +63,14 @@ struct KeychainDeleteCommand: Verb {
     /// A path can lead to any file, so the file is removed only if it is a keychain of this program.
     private func open(_ local: LocalKeychain, in session: Session) throws -> (Keychain, KeychainInformation)? {
         do {
-            let keychain = try local.open(in: session)
-            return (keychain, try keychain.information())
-        } catch let error as KeychainStoreError where !local.name.exact.contains("/") {
-            switch error {
+            let keychain = try session.open(local)
+            return (keychain, try local.naming { try keychain.information() })
+        } catch let failure as KeychainFailure where !local.name.exact.contains("/") {
+            switch failure.error {
             case .damaged, .notAKeychain, .severalNames, .foreignJournal, .otherDevice:
-                session.warn(session.failure(of: error).explanation.message)
+                session.warn(session.failure(of: failure).explanation.message)
                 return nil
-            default: throw error
+            default: throw failure
             }
         }
     }

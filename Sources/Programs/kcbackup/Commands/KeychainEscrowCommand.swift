@@ -56,7 +56,7 @@ struct KeychainEscrowEnableCommand: Verb {
         if output.isEmpty { throw UsageProblem.empty(.output) }
         if style.json, output == "-" { throw UsageProblem.needs(.json, .output) }
         let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
+        let keychain = try session.open(local)
         guard keychain.hasPasscode else { throw KeychainStoreError.escrow(.noPasscode) }
         if keychain.keybag.escrow != nil { throw KeychainStoreError.escrow(.exists) }
         if output != "-" { try session.requireFolder(ofKeyFile: output) }
@@ -135,7 +135,7 @@ struct KeychainEscrowRevokeCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
+        let keychain = try session.open(local)
         do throws(KeychainStoreError) {
             try keychain.revokeEscrow()
         } catch {

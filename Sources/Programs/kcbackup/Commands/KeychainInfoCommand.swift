@@ -30,7 +30,7 @@ struct KeychainInfoCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
+        let keychain = try session.open(local)
         try keychain.checkIntegrity()
         let found = try keychain.information()
         let status = try session.machine.unlocked.status(keychain, now: session.now)

@@ -31,7 +31,7 @@ struct KeychainListCommand: Verb {
         for name in try LocalKeychain.names(in: session.machine.dataFolder) {
             let local = try LocalKeychain(name, in: session.machine)
             do {
-                let found = try local.open(in: session).information()
+                let found = try local.naming { try local.open(in: session.machine).information() }
                 table.append([
                     name, String(found.total), found.cost == nil ? "none" : "set", session.calendar.day(found.created),
                 ])

@@ -45,7 +45,7 @@ struct KeychainLockCommand: Verb {
             return try lockAll(in: session)
         }
         let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
+        let keychain = try session.open(local)
         guard keychain.hasPasscode else { throw Refusal.nothingToLock(keychain: local.name) }
         let state = try lock(keychain, local, in: session)
         try session.result(["states": [state]], [])
@@ -59,9 +59,9 @@ struct KeychainLockCommand: Verb {
         for name in try LocalKeychain.names(in: session.machine.dataFolder) {
             let local = try LocalKeychain(name, in: session.machine)
             do {
-                let keychain = try local.open(in: session)
+                let keychain = try local.open(in: session.machine)
                 guard keychain.hasPasscode else { continue }
-                json.append(try lock(keychain, local, in: session))
+                json.append(try local.naming { try lock(keychain, local, in: session) })
             } catch {
                 session.warn(session.failure(of: error).explanation.message)
                 status = .incomplete

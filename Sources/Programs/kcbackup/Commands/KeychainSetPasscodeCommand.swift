@@ -76,7 +76,7 @@ struct KeychainSetPasscodeCommand: Verb {
 
     private func change(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
+        let keychain = try session.open(local)
         session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         let device = LocalDevice(session.machine)
         try countedBy?.require(heldBy: device.provider.status().holding.holder, device)

@@ -54,7 +54,7 @@ struct KeychainSetSettingsCommand: Verb {
         }
         let seconds = try lockAfter.map { text throws(UsageProblem) in try Self.seconds(text) }
         let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
+        let keychain = try session.open(local)
         guard keychain.hasPasscode else { throw Refusal.nothingToLock(keychain: local.name) }
         try passcodeOption.unlock(keychain, for: .of(Protection.unconstrained), in: session)
         let before = keychain.lockSettings

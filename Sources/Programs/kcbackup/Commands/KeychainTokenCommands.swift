@@ -53,7 +53,7 @@ struct KeychainTokenAddCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let name = try TokenName.given(token)
         let local = try LocalKeychain(options.keychain, in: session.machine)
-        let keychain = try local.open(in: session)
+        let keychain = try session.open(local)
         do throws(KeybagFailure) {
             try keychain.keybag.requirePlace(forToken: name)
         } catch {
@@ -121,7 +121,7 @@ struct KeychainTokenListCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let tokens = try operand.local(in: session).open(in: session).keybag.tokens
+        let tokens = try session.open(operand.local(in: session)).keybag.tokens
         var table = Table([Table.Column(title: "TOKEN", least: 8), Table.Column(title: "SINCE")])
         for token in tokens { table.append([token.name.text, session.calendar.moment(token.since)]) }
         try session.result(
@@ -161,7 +161,7 @@ struct KeychainTokenRemoveCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let name = try TokenName.given(token)
         let local = try LocalKeychain(keychain, in: session.machine)
-        let keychain = try local.open(in: session)
+        let keychain = try session.open(local)
         try keychain.removeToken(name)
         session.did("the security token \(quoted(name.text)) opens nothing of keychain \(quoted(local.name)) now")
         session.note("if it was stolen together with the keychain, also run 'kcbackup keychain set-passcode'")

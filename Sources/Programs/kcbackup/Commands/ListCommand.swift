@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
@@ -153,7 +154,7 @@ struct ListCommand: Verb {
 
     /// Forgets a folder that is gone, after a question; false if nothing is known about it.
     private func forgetFolder(in session: Session) throws -> Bool {
-        guard let file = try session.catalogueFile(of: folder) else { return false }
+        guard let file = try session.machine.catalogueFile(of: folder) else { return false }
         var isReadable = true
         let known: Catalogue?
         do throws(CatalogueFailure) {

@@ -70,7 +70,7 @@ struct ScheduleEditCommand: Verb {
         let outdated = try keep(new, insteadOf: old, jobs, session)
         // In a folder without backups, the job begins anew; otherwise a run would miss those that it had elsewhere.
         if new.place.exact != old.place.exact,
-            try session.catalogueIfAny(of: new.folder)?.complete.isEmpty != false
+            try session.machine.catalogueIfAny(of: new.folder)?.complete.isEmpty != false
         {
             try jobs.forgetGood(of: job)
         }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemStores
 internal import KCKeychainModel

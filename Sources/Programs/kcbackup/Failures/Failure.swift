@@ -21,6 +21,7 @@ internal import KCRemotes
 internal import KCReportText
 internal import KCSecretService
 internal import KCSecurityTokens
+internal import KCStoreTasks
 
 /// Everything that can end a run unsuccessfully, with its subject.
 enum Failure: Error, Hashable, Sendable {
@@ -112,6 +113,8 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as BrokenOffWrite:
                 .brokenOff(Failure(failure.cause, about: subject), written: failure.written)
             case let error as KeychainStoreError: .keychain(error, name: subject.store)
+            case let failure as KeychainFailure: .keychain(failure.error, name: failure.name)
+            case let problem as KeychainNameProblem: .usage(problem.usage)
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, failure.problem)
             case let failure as DeviceKeyFailure: .device(failure)

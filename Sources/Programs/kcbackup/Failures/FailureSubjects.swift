@@ -1,5 +1,6 @@
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -36,8 +37,8 @@ extension Session {
 
     /// What to say of a keychain that is missing; nil if there is nothing more to say.
     private func missing(_ keychain: LocalKeychain) throws -> Failure? {
-        if let gone = GoneKeychain.left(of: keychain, in: self) { return .refused(.noKeychain(gone)) }
-        if let meant = try keychain.meantStore(in: self) { return .misnamed(keychain.name, meant) }
+        if let gone = GoneKeychain.left(of: keychain, in: machine) { return .refused(.noKeychain(gone)) }
+        if let meant = try keychain.meantStore(in: machine) { return .misnamed(keychain.name, meant) }
         return try keychain.keyringHint(in: self).map { .noKeychain(name: keychain.name, $0) }
     }
 }

@@ -10,6 +10,7 @@ internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Explains that no item matches.
 private func explainNoItem(of name: String?) -> Explanation {

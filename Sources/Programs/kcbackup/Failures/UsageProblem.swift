@@ -5,6 +5,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
+internal import KCStoreTasks
 
 /// A command line that parses but is invalid.
 ///
@@ -307,6 +308,17 @@ extension UsageProblem {
             UsageProblem("\(quoted(text)) has a control character, which \(place) cannot have", hint: hint)
         case .backslash(let text):
             UsageProblem("\(quoted(text)) has a backslash, which \(place) cannot have", hint: hint)
+        }
+    }
+}
+
+extension KeychainNameProblem {
+    var usage: UsageProblem {
+        switch self {
+        case .fileOfItems: .notAKeychain
+        case .desktopKeyring: .desktopKeyring
+        case .files(let root): .areFiles(root)
+        case .misnamed(let name, let meant): .misnamed(name, meant)
         }
     }
 }

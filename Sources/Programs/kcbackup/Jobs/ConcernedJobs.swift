@@ -73,7 +73,7 @@ extension Session {
     /// Warns of jobs that back up every keychain, and cannot open a new one.
     func warnJobs(ofNew local: LocalKeychain, passcode source: SecretSource?) {
         do {
-            warnJobs(of: local, try local.open(in: self), hadPasscode: false, passcode: source)
+            warnJobs(of: local, try local.open(in: machine), hadPasscode: false, passcode: source)
         } catch {
             warn("what this means for jobs is not known: \(failure(of: error).explanation.message)")
         }

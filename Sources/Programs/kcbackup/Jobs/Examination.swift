@@ -142,7 +142,7 @@ struct Examination {
         for name in names {
             count += 1
             do {
-                _ = try LocalKeychain(name, in: session.machine).open(in: session)
+                _ = try LocalKeychain(name, in: session.machine).open(in: session.machine)
             } catch {
                 let problem = session.failure(of: error).explanation
                 if !reported.contains(where: { $0.exact.hasPrefix(problem.message) }) { report(problem) }
@@ -178,7 +178,7 @@ struct Examination {
     /// Warns of keychains that are copies of one file, and of those that would be lost with the chip of this device.
     private mutating func lookAtKeychains() {
         var found: [String] = []
-        check { session in found = try session.copiedKeychains() + EncryptedArchives.warnings(in: session) }
+        check { session in found = try session.copyWarnings() + EncryptedArchives.warnings(in: session) }
         warnings += found.map { (nil, $0) }
     }
 
@@ -285,12 +285,12 @@ struct Examination {
         check { _ in try state.job.checkIdentities() }
         check { session in
             try state.job.checkDrill(
-                session.catalogueIfAny(of: state.job.folder), now: session.now, day: session.calendar.day)
+                session.machine.catalogueIfAny(of: state.job.folder), now: session.now, day: session.calendar.day)
         }
         check { session in
             // A job of one keychain knows how many items its last good run had.
             guard request.isOfSeveral || state.good == nil else { return }
-            try state.job.checkContents(session.catalogueIfAny(of: state.job.folder))
+            try state.job.checkContents(session.machine.catalogueIfAny(of: state.job.folder))
         }
         for copies in state.copies {
             var found: String?

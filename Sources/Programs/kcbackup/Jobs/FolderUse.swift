@@ -17,16 +17,16 @@ extension BackupRequest {
     func difference(in folder: String, _ session: Session) throws -> BackupPin.Difference? {
         let run = try pin(of: [:], in: session)
         try session.requireOutsideOfData(folder)
-        return try session.catalogueIfAny(of: folder)?.pin?.difference(from: run)
+        return try session.machine.catalogueIfAny(of: folder)?.pin?.difference(from: run)
     }
 
     /// Refuses a folder whose backups are others than the next run would make, as that run does.
     ///
     /// - Throws: `CatalogueFailure` (`switches`, `vanished`), and as `difference`.
     func requireSameUse(of folder: String, in session: Session) throws {
-        guard let known = try session.catalogueIfAny(of: folder) else { return }
+        guard let known = try session.machine.catalogueIfAny(of: folder) else { return }
         let subjects = try subjects(in: session)
-        let moved = try session.moved(subjects, since: known.pin?.subjects)
+        let moved = try session.machine.moved(subjects, since: known.pin?.subjects)
         var run = try pin(of: subjects, in: session)
         run.moved = moved
         if let difference = known.pin?.difference(from: run) {
@@ -72,8 +72,8 @@ extension BackupRequest {
         for name in names {
             guard let local = try StoreChoice.named(name, in: session.machine) as? LocalKeychain else { continue }
             do {
-                let id = Hexadecimal.encode(try local.open(in: session).storeID)
-                subjects[ArchiveName.series(of: local.stem).exact] = local.subject(id, in: session.machine).text
+                let subject = local.subject(try local.id(in: session.machine), in: session.machine)
+                subjects[ArchiveName.series(of: local.stem).exact] = subject.text
             } catch {
                 // The check of the keychains reports it.
             }

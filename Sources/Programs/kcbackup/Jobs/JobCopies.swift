@@ -41,7 +41,7 @@ struct JobCopies {
     /// - Throws: errors of reading the catalogue and of keeping the records.
     func run() throws -> [Outcome] {
         let folders = try folders()
-        guard !folders.isEmpty, let catalogue = try session.catalogueIfAny(of: job.folder) else { return [] }
+        guard !folders.isEmpty, let catalogue = try session.machine.catalogueIfAny(of: job.folder) else { return [] }
         let known = try recordsIfReadable()
         var records = known ?? []
         var outcomes: [Outcome] = []
@@ -153,7 +153,7 @@ struct JobCopies {
                 do {
                     switch step {
                     case .copying(let entry):
-                        let copied = try session.judging(entry, of: job.folder) { entry in
+                        let copied = try session.machine.judging(entry, of: job.folder) { entry in
                             (entry, try copier.copy("\(job.folder)/\(entry.name)", of: entry))
                         }
                         guard let (entry, copy) = copied else { continue }

@@ -78,18 +78,22 @@ extension BackupRequest {
                     continue
                 }
                 try requirePasscode(of: local.name, in: session)
-                let opened = try local.open(in: session)
+                let opened = try local.open(in: session.machine)
                 guard needsPasscode(opened) else {
                     warnOfWrongKey(to: local, of: job, in: session)
                     continue
                 }
-                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, try .init(opened))
+                let refusal = Refusal.jobWithoutPasscode(
+                    job: job, keychain: local.name, try local.naming { try .init(opened) })
                 session.warn(explanation(of: refusal, in: session))
             }
-        } catch let problem as UsageProblem {
-            session.warn(problem.explanation.about(job: job))
         } catch {
-            session.warn(session.failure(of: error).explanation.message)
+            let explanation = session.failure(of: error).explanation
+            if explanation.status == .usage {
+                session.warn(explanation.about(job: job))
+            } else {
+                session.warn(explanation.message)
+            }
         }
     }
 

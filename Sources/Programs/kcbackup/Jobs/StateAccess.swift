@@ -1,5 +1,6 @@
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCCryptography
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -17,13 +18,13 @@ extension BackupState {
     init(in session: Session) throws {
         try self.init(of: Jobs(session.machine), at: session.now) { local in
             do {
-                return Hexadecimal.encode(try local.open(in: session).storeID)
+                return try local.id(in: session.machine)
             } catch {
                 session.warn(session.failure(of: error).explanation.message)
                 return nil
             }
         } isAt: { place, id in
-            session.mayHaveKeychain(id, at: place)
+            session.machine.mayHaveKeychain(id, at: place)
         } desktopHasItems: {
             try session.machine.desktopKeyringHasItems() == true
         }

@@ -1,14 +1,10 @@
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
-
-extension Machine {
-    /// The folder that contains the catalogues of backup folders.
-    var catalogues: String { dataFolder.catalogues }
-}
 
 extension Session {
     /// Opens a backup folder for a run that changes it.
@@ -50,48 +46,11 @@ extension Session {
         throw CatalogueFailure.unknownFolder(path)
     }
 
-    /// Returns the catalogue of a backup folder; nil if there is none, or if this machine has no device key yet.
-    ///
-    /// - Throws: `CatalogueFailure`, `DeviceKeyFailure`.
-    func catalogueIfAny(of path: String) throws -> Catalogue? {
-        try catalogueFile(of: path)?.load()
-    }
-
-    /// Calls `look` with an entry of the catalogue of a folder, again with the current entry if the file is not what the
-    /// first one says, since another run has changed both.
-    ///
-    /// - Returns: nil if another run has removed the archive in the meantime.
-    /// - Throws: what `look` throws, and as `catalogueIfAny`.
-    func judging<Found>(
-        _ entry: CatalogueEntry, of folder: String, _ look: (CatalogueEntry) throws -> Found
-    ) throws -> Found? {
-        let found = try entry.judged(rereading: { try catalogueIfAny(of: folder) }, isAlarm: Self.isAlarm) { entry in
-            Result { try look(entry) }
-        }
-        return try found?.get()
-    }
-
-    private static func isAlarm<Found>(_ result: Result<Found, any Error>) -> Bool {
-        guard case .failure(let failure as CatalogueFailure) = result else { return false }
-        switch failure {
-        case .missing, .replaced: return true
-        default: return false
-        }
-    }
-
-    /// Returns the file with the catalogue of a backup folder; nil if this machine has no device key yet.
-    ///
-    /// - Throws: `DeviceKeyFailure`.
-    func catalogueFile(of path: String) throws -> CatalogueFile? {
-        guard let key = try LocalDevice(machine).keyIfAny() else { return nil }
-        return CatalogueFile(of: machine.resolve(path), in: machine.catalogues, device: key)
-    }
-
     /// Returns the catalogue of a backup folder; nil if nothing was ever backed up there.
     ///
-    /// - Throws: as `catalogueIfAny`.
+    /// - Throws: as `Machine.catalogueIfAny`.
     func catalogue(of path: String) throws -> Catalogue? {
         subject.file = path
-        return try catalogueIfAny(of: path)
+        return try machine.catalogueIfAny(of: path)
     }
 }

@@ -1,4 +1,5 @@
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
@@ -20,7 +21,7 @@ struct EncryptedArchives {
     /// Reads the records.
     init(in session: Session) throws {
         self.session = session
-        holders = KeychainHolders(try session.openingKeychains().map { (series: $0.series, id: $0.id) })
+        holders = KeychainHolders(try session.machine.openingKeychains().map { (series: $0.series, id: $0.id) })
         catalogues = try CatalogueFile.all(in: session.machine.catalogues, device: LocalDevice(session.machine).key())
             .found
     }
@@ -34,7 +35,7 @@ struct EncryptedArchives {
         for catalogue in catalogues {
             let series = holders.series(
                 of: subject, named: ArchiveName.series(of: keychain.stem), in: catalogue,
-                isAt: { session.mayHaveKeychain($1, at: $0) })
+                isAt: { session.machine.mayHaveKeychain($1, at: $0) })
             for entry in catalogue.complete where entry.mode == .encrypted && entry.isComplete != false {
                 guard series.contains(entry.series.exact), let good = entry.lastGood(at: now),
                     newest.map({ good > $0 }) ?? true,
@@ -58,9 +59,9 @@ struct EncryptedArchives {
         return try LocalKeychain.names(in: session.machine.dataFolder).filter { name in
             do {
                 let local = try LocalKeychain(name, in: session.machine)
-                let id = Hexadecimal.encode(try local.open(in: session).storeID)
+                let id = try local.id(in: session.machine)
                 return try !archives.isRecent(of: local, id, at: session.now)
-            } catch KeychainStoreError.otherDevice {
+            } catch let failure as KeychainFailure where failure.isOfOtherDevice {
                 // It is no keychain of this device.
                 return false
             }

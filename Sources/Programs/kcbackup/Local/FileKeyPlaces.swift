@@ -56,7 +56,7 @@ struct FileKeyPlaces {
         }
         for local in keychains {
             do {
-                let keychain = try local.open(in: session)
+                let keychain = try local.open(in: session.machine)
                 places += FileKeyClass.allCases.map { .keychain(local, keychain, $0) }
             } catch {
                 let isNamed = local.name.exact == given?.exact
@@ -66,7 +66,6 @@ struct FileKeyPlaces {
                 if isNamed { failureOfNamed = failure }
             }
         }
-        session.subject.store = nil
     }
 
     /// The place with the key of a file, by its mark; nil for a file that is not marked for this device.

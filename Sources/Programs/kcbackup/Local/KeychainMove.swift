@@ -26,18 +26,21 @@ struct KeychainMove {
     ///   (`cryptography`) if the chip that holds the present key does not open it now; `UsageProblem.passcodeOfOne`, and the
     ///   `Failure` of that name if several passcodes are needed and there is no terminal.
     init(passcode: SecretSource?, in session: Session) throws {
-        defer { session.subject.store = nil }
         var keychains: [(LocalKeychain, Keychain)] = []
         var (stuck, lost): ([String], [String]) = ([], [])
         for name in try LocalKeychain.names(in: session.machine.dataFolder) {
             let local = try LocalKeychain(name, in: session.machine)
             do {
-                let keychain = try local.open(in: session)
-                if try keychain.isCountedElsewhere() { lost.append(name) } else { keychains.append((local, keychain)) }
-            } catch KeychainStoreError.otherDevice {
+                let keychain = try local.open(in: session.machine)
+                if try local.naming({ try keychain.isCountedElsewhere() }) {
+                    lost.append(name)
+                } else {
+                    keychains.append((local, keychain))
+                }
+            } catch let failure as KeychainFailure where failure.isOfOtherDevice {
                 // It needs another key already, perhaps the imported one.
-            } catch KeychainStoreError.cryptography(.chip(let failure)) {
-                guard failure.isLasting else { throw KeychainStoreError.cryptography(.chip(failure)) }
+            } catch let failure as KeychainFailure where failure.chip != nil {
+                guard failure.chip?.isLasting == true else { throw failure }
                 lost.append(name)
             } catch {
                 session.warn(session.failure(of: error).explanation.message)
@@ -114,5 +117,12 @@ struct KeychainMove {
             case .none: nil
             }
         }
+    }
+}
+
+extension KeychainFailure {
+    /// What is wrong with the chip that holds the key of the device.
+    fileprivate var chip: ChipFailure? {
+        if case .cryptography(.chip(let failure)) = error { failure } else { nil }
     }
 }

@@ -17,10 +17,15 @@ extension PasscodeOption {
         KeychainAccess(
             hasPasscode: passcode != nil, isChosen: passcode != nil || noPasscode,
             open: {
-                let keychain = try open(local, in: session)
-                // With class keys, rows of equal contents are found equal although each write seals them anew.
-                try session.machine.unlocked.resume(keychain)
-                return keychain
+                do {
+                    let keychain = try open(local, in: session)
+                    // With class keys, rows of equal contents are found equal although each write seals them anew.
+                    try session.machine.unlocked.resume(keychain)
+                    return keychain
+                } catch let failure as KeychainFailure {
+                    // A state can replace a file that is damaged or missing.
+                    throw failure.error
+                }
             },
             unlock: { try unlock($0, for: .of(Protection.unconstrained), in: session) },
             make: { adopted, fill in

@@ -36,7 +36,7 @@ struct LocalFileKeys: FileKeyring {
         case .device: return true
         case .keychain(let storeID, let fileClass):
             do {
-                let keychain = try find(storeID)
+                let (_, keychain) = try find(storeID)
                 try resume(keychain)
                 return keychain.canOpen(Protection(fileClass.accessibility))
             } catch {
@@ -58,9 +58,11 @@ struct LocalFileKeys: FileKeyring {
                 }
                 return [key]
             case .keychain(let storeID, let fileClass):
-                let keychain = try find(storeID)
-                try open(keychain, for: fileClass, asking: secret)
-                return try keychain.fileIdentities(fileClass)
+                let (local, keychain) = try find(storeID)
+                return try local.naming {
+                    try open(keychain, of: local.name, for: fileClass, asking: secret)
+                    return try keychain.fileIdentities(fileClass)
+                }
             }
         } catch let refusal as PluginRefusal {
             throw refusal
@@ -73,13 +75,13 @@ struct LocalFileKeys: FileKeyring {
     }
 
     /// Finds a keychain by its store ID, among those that are searched.
-    private func find(_ storeID: [UInt8]) throws -> Keychain {
+    private func find(_ storeID: [UInt8]) throws -> (LocalKeychain, Keychain) {
         let folder = session.machine.dataFolder
         var failure: Failure?
         for local in try KeychainLists.load(from: folder).searched(in: folder) where try Path.exists(local.path) {
             do {
-                let keychain = try local.open(in: session)
-                if keychain.storeID == storeID { return keychain }
+                let keychain = try local.open(in: session.machine)
+                if keychain.storeID == storeID { return (local, keychain) }
             } catch {
                 // It may be another keychain that is damaged.
                 failure = failure ?? session.failure(of: error)
@@ -101,17 +103,17 @@ struct LocalFileKeys: FileKeyring {
     ///
     /// A passcode that is typed also unlocks it for later commands.
     private func open(
-        _ keychain: Keychain, for fileClass: FileKeyClass, asking secret: (String) throws -> SecretBytes?
+        _ keychain: Keychain, of name: String, for fileClass: FileKeyClass,
+        asking secret: (String) throws -> SecretBytes?
     ) throws {
         try resume(keychain)
-        var prompt = "Enter the \(passcodeWords(session.subject.store)):"
+        var prompt = "Enter the \(passcodeWords(name)):"
         var left = Self.tries
         while !keychain.canOpen(Protection(fileClass.accessibility)) {
             if let seconds = try keychain.secondsUntilNextTry(now: session.machine.clock()) {
                 throw KeychainStoreError.tooManyAttempts(retryAfter: seconds)
             }
             guard let passcode = try secret(prompt) else {
-                let name = session.subject.store ?? LocalKeychain.defaultName
                 throw PluginRefusal(
                     "keychain \(quoted(name)) is locked; 'kcbackup keychain unlock \(shellWord(name))' opens it")
             }
@@ -121,7 +123,7 @@ struct LocalFileKeys: FileKeyring {
             } catch {
                 switch error {
                 case .wrongPasscode where left > 0:
-                    prompt = "Wrong passcode. Enter the \(passcodeWords(session.subject.store)):"
+                    prompt = "Wrong passcode. Enter the \(passcodeWords(name)):"
                 case .kernelKeys where keychain.isUnlocked: break
                 default: throw error
                 }

@@ -16,8 +16,6 @@ extension LocalKeychain: NamedStore {
     var recorded: (kind: String, name: String) {
         isNamed ? (ArchiveSource.keychain, name) : (ArchiveSource.keychainFile, stem)
     }
-    // A name is no file name: 'work.json' is another keychain than 'work', and has archives of its own.
-    var stem: String { isNamed ? name : ArchiveName.stem(ofFile: Path.split(name).name) }
     var plainStem: String { "keychain" }
 
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
@@ -57,7 +55,7 @@ extension LocalKeychain: NamedStore {
         if request.isUnencrypted { return }
         if request.needsPasscode(keychain) {
             let refusal = Refusal.jobWithoutPasscode(
-                job: job, keychain: session.subject.store ?? LocalKeychain.defaultName, try .init(keychain))
+                job: job, keychain: name, try .init(keychain))
             if request.isOfSeveral { throw session.failure(of: refusal, for: .backup) }
             throw refusal
         }

@@ -134,7 +134,9 @@ extension StandardStore {
         about store: StandardStore, _ local: LocalKeychain, in session: Session
     ) throws -> Doubt? {
         guard try Path.exists(local.path) else { return nil }
-        func hasItems() throws -> Bool { try local.open(in: session).itemCount() > 0 }
+        func hasItems() throws -> Bool {
+            try local.naming { try local.open(in: session.machine).itemCount() > 0 }
+        }
         let desktopHasItems = session.machine.desktopKeyringHasItems
         switch store {
         case .keychain:

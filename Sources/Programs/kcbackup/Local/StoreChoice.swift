@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
@@ -53,7 +54,7 @@ enum StoreChoice {
     static func chosen(_ given: String?, forFolder path: String, mayChange: Bool, in session: Session) throws
         -> any NamedStore
     {
-        if given == nil, !mayChange, let pin = try session.catalogueIfAny(of: path)?.pin, !pin.isOfAll,
+        if given == nil, !mayChange, let pin = try session.machine.catalogueIfAny(of: path)?.pin, !pin.isOfAll,
             pin.subjects.count == 1, let (series, identity) = pin.subjects.first,
             let subject = try subject(identity, of: series, in: session)
         {
@@ -79,8 +80,8 @@ enum StoreChoice {
         }
         for local in keychains {
             do {
-                if try Hexadecimal.encode(local.open(in: session).storeID).exact == known.id.exact { return local }
-            } catch is KeychainStoreError {
+                if try local.id(in: session.machine).exact == known.id.exact { return local }
+            } catch is KeychainFailure {
                 // A keychain that is missing or damaged; if it is meant, opening it again says why.
             }
         }

@@ -105,7 +105,7 @@ struct PasscodeOption: ParsableArguments {
 
     /// Opens a keychain without its passcode; a passcode that it does not need is noted.
     func open(_ local: LocalKeychain, in session: Session) throws -> Keychain {
-        let keychain = try local.open(in: session)
+        let keychain = try session.open(local)
         session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         return keychain
     }

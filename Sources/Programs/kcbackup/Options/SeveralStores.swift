@@ -28,7 +28,7 @@ extension BackupRequest {
     /// - Throws: `UsageProblem.passcodeOfOne` if this is one of several keychains with a passcode.
     func requirePasscode(of name: String, in session: Session) throws {
         guard isOfSeveral, let passcode = access.key.passcode, passcode != .terminal else { return }
-        let asking = try session.keychainsWithPasscode()
+        let asking = try session.machine.keychainsWithPasscode()
         if asking.count > 1, asking.contains(where: { $0.exact == name.exact }) {
             throw UsageProblem.passcodeOfOne(of: asking, for: .backup)
         }
@@ -46,7 +46,7 @@ extension Session {
         let failure = failure(of: error)
         guard failure.explanation.asksForPasscode else { return failure }
         do {
-            let asking = try keychains ?? keychainsWithPasscode()
+            let asking = try keychains ?? machine.keychainsWithPasscode()
             return asking.count > 1 ? .passcodeOfOne(failure, use) : failure
         } catch {
             // What the run failed of says more than why the others are not known.
@@ -60,19 +60,5 @@ extension Session {
         guard DesktopKeyring(name) != nil else { return failure(of: error, for: .backup) }
         let failure = failure(of: error)
         return failure.explanation.asksForPasscode ? .passcodeOfOne(failure, .keyring) : failure
-    }
-
-    /// The names of the keychains of this device that have a passcode, without those that cannot be opened: nothing is
-    /// tried on them.
-    func keychainsWithPasscode() throws -> [String] {
-        let outer = subject
-        defer { subject = outer }
-        return try LocalKeychain.names(in: machine.dataFolder).filter { name in
-            do {
-                return try LocalKeychain(name, in: machine).open(in: self).hasPasscode
-            } catch {
-                return false
-            }
-        }
     }
 }

@@ -1,0 +1,80 @@
+import Foundation
+import KCByteStreams
+import KCCryptography
+import KCDeviceIdentity
+import KCHomeFiles
+import KCItemStores
+import KCKeychainModel
+import KCKeychainStore
+import KCLocalKeychains
+import KCTestSupport
+import Testing
+
+@testable import KCStoreTasks
+
+@Suite("Keychains by name")
+struct KeychainOpeningTests {
+    private let folder: TemporaryFolder
+    private let machine: Machine
+
+    init() throws {
+        folder = try TemporaryFolder(inMemory: true)
+        var machine = Machine(
+            clock: { .reference }, environment: [:], home: folder.path,
+            costs: DerivationCosts(passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1)),
+            program: "kcbackup")
+        machine.machineIDPath = "/none"
+        self.machine = machine
+    }
+
+    private func make(_ name: String, passcode: String? = nil) throws {
+        let local = try LocalKeychain(name, in: machine)
+        try FileManager.default.createDirectory(
+            atPath: machine.dataFolder.keychains, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let secret: SecretBytes? = if let passcode { SecretBytes(copying: passcode.utf8) } else { nil }
+        _ = try Keychain.create(
+            at: local.path, deviceKey: LocalDevice(machine).keyOrFirst().key, passcode: secret,
+            cost: ScryptCost(logN: 1),
+            now: .reference)
+    }
+
+    @Test("Each failure to open a keychain has its name")
+    func named() throws {
+        try make("work")
+        let missing = try LocalKeychain("home", in: machine)
+        #expect(throws: KeychainFailure("home", .notFound(missing.path))) { _ = try missing.open(in: machine) }
+        _ = try folder.write(".local/share/kcbackup/keychains/work.keychain", [UInt8](repeating: 7, count: 4_096))
+        let failure = #expect(throws: KeychainFailure.self) {
+            _ = try LocalKeychain("work", in: machine).open(in: machine)
+        }
+        #expect(failure?.name == "work")
+    }
+
+    @Test("Only keychains that open count as ones with a passcode")
+    func passcodes() throws {
+        try make("a", passcode: "walnut")
+        try make("b")
+        try make("c", passcode: "walnut")
+        _ = try folder.write(".local/share/kcbackup/keychains/c.keychain", [1, 2, 3])
+        #expect(try machine.keychainsWithPasscode() == ["a"])
+    }
+
+    @Test(
+        "The name of another store is none of a keychain",
+        arguments: [
+            ("file:a.csv", KeychainNameProblem.fileOfItems), ("secret-service:", .desktopKeyring),
+            ("home:", .files(.home)), ("SecretService:x", .misnamed("SecretService:x", .keyring("secret-service:x"))),
+        ])
+    func otherStores(name: String, problem: KeychainNameProblem) {
+        #expect(throws: problem) { _ = try LocalKeychain(name, in: machine) }
+    }
+
+    @Test("What a missing keychain resembles is a keyring, its file, or a keychain with other capital letters")
+    func resemblances() {
+        #expect(MeantStore("Secret-Service") == .keyring("secret-service:"))
+        #expect(MeantStore("login.keyring") == .keyringFile("login.keyring"))
+        #expect(MeantStore("Login", keychains: ["work", "login"]) == .keychain("login"))
+        #expect(MeantStore("./secret-service", keychains: ["work"]) == nil)
+    }
+}
