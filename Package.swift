@@ -242,6 +242,8 @@ let package = Package(
             [
                 "KCByteStreams", "KCConsole", "KCAsking", "KCStoreTasks", "KCBackupArchive", "KCBackupCatalogue",
                 "KCRemotes", "KCCryptography", "KCDeviceIdentity", "KCKeychainStore", "KCLocalKeychains",
+                "KCBackupEngine",
+                "KCItemSources", "KCKeychainModel",
             ]),
         library(
             "KCBackupJobs", in: "Tasks",
@@ -446,9 +448,9 @@ let package = Package(
         tests(
             "KCBackupJobs",
             [
-                "KCAsking", "KCBackupTasks", "KCBackupArchive", "KCBackupCatalogue", "KCByteStreams", "KCCryptography",
-                "KCDeviceIdentity",
-                "KCKeychainModel",
+                "KCAsking", "KCBackupTasks", "KCBackupArchive", "KCBackupCatalogue", "KCBackupEngine", "KCByteStreams",
+                "KCCryptography", "KCDeviceIdentity", "KCKeychainKeys", "KCKeychainModel", "KCLocalKeychains",
+                "KCStoreTasks",
             ]),
         tests(
             "kcbackup",

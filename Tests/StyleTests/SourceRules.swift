@@ -100,9 +100,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Programs/kcbackup/Archives/FolderKeys.swift",
         "Sources/Programs/kcbackup/Archives/VerifySubject.swift",
         "Sources/Programs/kcbackup/Commands/Rekeying.swift",
-        "Sources/Programs/kcbackup/Remotes/ArchiveCopier.swift",
-        "Sources/Programs/kcbackup/Remotes/ArchiveFetcher.swift",
         "Sources/Programs/kcbackup/Remotes/RemoteDestination.swift",
+        "Sources/Tasks/KCBackupTasks/ArchiveCopier.swift", "Sources/Tasks/KCBackupTasks/ArchiveFetcher.swift",
     ]
     /// The files that still read messages.
     static let readersOfProse: Set = [

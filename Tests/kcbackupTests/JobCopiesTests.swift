@@ -1,5 +1,7 @@
 import Foundation
+import KCBackupJobs
 import KCByteStreams
+import KCRemotes
 import KCTestSupport
 import Testing
 
@@ -433,12 +435,13 @@ struct JobCopiesTests {
 
     @Test("A signal that ends the copying ends the run as one, not as a failed copy")
     func interrupted() {
+        let session = Session(home.world(), OutputStyle())
         let outcomes = [
-            JobCopies.Outcome(to: "nas:x", explanation: Explanation(.notFound, "no such remote")),
-            JobCopies.Outcome(to: "nas:y", explanation: Explanation(.terminated, "interrupted")),
+            JobCopies.Outcome(to: "nas:x", failure: RemoteFailure.notInstalled),
+            JobCopies.Outcome(to: "nas:y", failure: StreamFailure(.reading, .interrupted)),
         ]
-        #expect(outcomes.explanation(isGood: true)?.status == .terminated)
-        #expect([outcomes[0]].explanation(isGood: true)?.status == .notCopied)
+        #expect(outcomes.explanation(isGood: true, in: session)?.isOfSignal == true)
+        #expect([outcomes[0]].explanation(isGood: true, in: session)?.status == .notCopied)
     }
 
     @Test("A copy is read back once a week, and one that was changed on the remote is reported")

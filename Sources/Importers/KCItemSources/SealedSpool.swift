@@ -5,8 +5,12 @@ internal import KCCryptography
 /// A temporary folder does not take what has to wait in it.
 package struct SpoolFailure: Error {
     package let folder: String
-    /// A `FileFailure` or a `StreamFailure`.
+    /// A `FileFailure`, `StreamFailure` or `ArchiveFailure`.
     package let cause: any Error
+
+    package init(folder: String, cause: any Error) {
+        (self.folder, self.cause) = (folder, cause)
+    }
 }
 
 /// An unnamed file of sealed blocks, under a key that is in the memory of this process alone.

@@ -20,6 +20,12 @@ package enum JobFailure: Error, Hashable, Sendable {
     case noBackups(job: String, folder: String)
     /// A folder that the job copies to has none of the copies that it held.
     case copiesGone(job: String, to: String, copies: Int)
+    /// The newest archive of a keychain is not among the copies yet.
+    case notCopiedYet(archive: String)
+    /// The newest archive of a keychain is among the copies, and lacks what could not be read.
+    case incompleteCopy(archive: String)
+    /// The file with the number of the last receipt was not written by this device.
+    case receiptNumberLost(path: String)
     /// An argument contains a line feed.
     case severalLines
     /// No line of a crontab can have the time of the job.

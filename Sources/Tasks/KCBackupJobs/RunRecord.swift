@@ -8,6 +8,11 @@ package struct RunOutcome: Hashable, Sendable {
     package let code: Int32
 
     package static let good = RunOutcome(code: 0)
+    /// A place is out of reach, or a disk is full.
+    package static let io = RunOutcome(code: 74)
+
+    /// True if a signal has ended the run.
+    package var isOfSignal: Bool { code == 130 || code == 143 }
 
     package init(code: Int32) { self.code = code }
 }

@@ -195,6 +195,8 @@ enum FailureExamples {
         .otherFormat(job: "nightly"), .severalLines,
         .folderElsewhere(job: "nightly", folder: "backups", was: "disk/backups", now: "stick/backups"),
         .noBackups(job: "nightly", folder: "backups"), .copiesGone(job: "nightly", to: "nas:backups", copies: 3),
+        .notCopiedYet(archive: "login.kcb"), .incompleteCopy(archive: "login.kcb"),
+        .receiptNumberLost(path: "/home/ada/.local/share/kcbackup/receipt-sequence-KC-ABCD-EFGH-IJKL-MNOP-QRST"),
         .copiesGone(job: "nightly", to: "/media/usb", copies: 1), .notOfCron(time: "Mon..Fri"),
         .needsUnit(job: "nightly", credential: "passcode"),
         .unsafeVariable(
@@ -322,7 +324,6 @@ enum FailureExamples {
     private static let refusals: [Refusal] = [
         .explained(Explanation(.io, "the last run of job 'nightly', of 2026-11-21 03:00:00, was killed")),
         .noKeychains(isDesktopRunning: true), .jobRuns("nightly"),
-        .receiptNumberLost(path: "/home/ada/.local/share/kcbackup/receipt-sequence-KC-ABCD-EFGH-IJKL-MNOP-QRST"),
         .newestGone(keychain: "login", path: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
         .noKeychain(GoneKeychain(name: "login", states: 3, folders: ["backups"])),
         .keychainGone(GoneKeychain(name: "login", states: 3, folders: ["backups"])), .noKeyringForArchive(.noService),

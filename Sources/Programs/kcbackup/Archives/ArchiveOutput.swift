@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCItemStores

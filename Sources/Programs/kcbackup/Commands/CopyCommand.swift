@@ -62,8 +62,8 @@ struct CopyCommand: Verb {
         else { throw UsageProblem.malformed(.to, form: RemoteLocation.destinationForm) }
         if location.isHere { try session.requireOutsideOfData(location.path) }
         let copier = try ArchiveCopier(
-            folder: session.machine.remoteFolder(location, makesFolder: true), copiesReadable: metadataReadable,
-            session: session)
+            to: session.machine.remoteFolder(location, makesFolder: true), copiesReadable: metadataReadable,
+            on: session.machine)
         let paths = try archives.flatMap { try self.paths($0, session) }
         var copied = 0
         var isUnreachable = false
@@ -108,7 +108,7 @@ struct CopyCommand: Verb {
         let folder = session.machine.resolve(to)
         try Path.makeFolder(folder)
         guard let real = Path.real(folder) else { throw FileFailure(to, .notFound) }
-        let fetcher = ArchiveFetcher(folder: real, session: session)
+        let fetcher = ArchiveFetcher(to: real, on: session.machine)
         var found: [(entry: RemoteEntry, folder: RemoteFolder)] = []
         for remote in remotes {
             let archives = try RemoteArchives(remote, session.machine.mover(of: remote))

@@ -115,6 +115,7 @@ enum Failure: Error, Hashable, Sendable {
             case let error as KeychainStoreError: .keychain(error, name: subject.store)
             case let failure as KeychainFailure: .keychain(failure.error, name: failure.name)
             case let problem as KeychainNameProblem: .usage(problem.usage)
+            case CopyRefusal.readable(let path): .refused(.readableCopy(path: path))
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, failure.problem)
             case let failure as DeviceKeyFailure: .device(failure)
@@ -150,16 +151,6 @@ enum Failure: Error, Hashable, Sendable {
 
     /// True if standard output does not accept the result.
     var isOfOutput: Bool { if case .output = self { true } else { false } }
-
-    /// True if a file cannot be created in `folder`, or if writing an unnamed file fails.
-    func isOfWriting(in folder: String) -> Bool {
-        switch self {
-        case .file(let failure), .archive(.file(let failure), _): failure.path.exact == folder.exact
-        case .stream(let failure, _), .archive(.stream(let failure), _):
-            if case .system = failure.kind { failure.stage == .writing } else { false }
-        default: false
-        }
-    }
 
     /// The explanation for the user.
     var explanation: Explanation {

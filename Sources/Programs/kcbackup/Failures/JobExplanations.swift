@@ -52,6 +52,16 @@ func explainJob(_ problem: JobFailure) -> Explanation {
             hint:
                 "if they were removed on purpose, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' starts "
                 + "over there")
+    case .notCopiedYet(let archive): Explanation(.notCopied, "\(quoted(archive)) is not there yet")
+    case .incompleteCopy(let archive):
+        Explanation(
+            .incomplete, "\(quoted(archive)) is there, and lacks what was left out, or not readable, when it was made")
+    case .receiptNumberLost(let path):
+        Explanation(
+            .damaged, "the number of the last receipt cannot be read from \(quoted(path))",
+            hint:
+                "remove that file: receipts are numbered from 1 again, and 'kcbackup fleet status' says 'replayed' of "
+                + "this machine as long as it reads those of today")
     case .otherFormat(let job):
         Explanation(
             .limit, "another version of kcbackup added job \(quoted(job))",

@@ -246,16 +246,6 @@ extension Refusal {
             hint: "wait until it has ended, and try again")
     }
 
-    /// The file with the number of the last receipt is damaged.
-    static func receiptNumberLost(path: String) -> Refusal {
-        Refusal(
-            .damaged, "the number of the last receipt cannot be read from \(quoted(path))",
-            hint:
-                "remove that file: receipts are numbered from 1 again, and 'kcbackup fleet status' says 'replayed' of "
-                + "this machine as long as it reads those of today"
-        )
-    }
-
     /// The file of the newest backup is missing.
     static func newestGone(keychain: String, path: String) -> Refusal {
         Refusal(

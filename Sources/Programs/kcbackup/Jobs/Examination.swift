@@ -11,6 +11,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCRecoveryKits
+internal import KCRemotes
 internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
@@ -293,11 +294,11 @@ struct Examination {
             try state.job.checkContents(session.machine.catalogueIfAny(of: state.job.folder))
         }
         for copies in state.copies {
-            var found: String?
+            var parts: [RemoteLocation] = []
             check { session in
-                found = try state.job.look(at: copies, isRunning: state.isRunning, in: session)
+                parts = try state.job.look(at: copies, isRunning: state.isRunning, on: session.machine)
             }
-            warnings += [found].compactMap { $0.map { (state.job.name, $0) } }
+            warnings += [warning(ofParts: parts)].compactMap { $0.map { (state.job.name, $0) } }
         }
         if state.job.fleet != nil {
             check { session in

@@ -68,9 +68,12 @@ struct JobRun {
         if report.isGood, report.isBackedUp, report.items == 0 {
             report.warnings.append("there was no item to back up")
         }
-        report.receipt = JobReceipts(job: job, jobs: Jobs(session.machine), session: session)
-            .run(backup: report.isGood ? .ok : report.status, status: report.status, copies: report.copies)
-        if report.status == .ok, let refusal = report.receipt?.interruption ?? report.receipt?.refusal {
+        let outcome = RunOutcome(code: report.status.code)
+        report.receipt = JobReceipts(of: job, on: session.machine, start: session.now, describe: session.recorded)
+            .run(backup: report.isGood ? .good : outcome, outcome: outcome, copies: report.copies)
+        if report.status == .ok,
+            let refusal = report.receipt?.interruption(in: session) ?? report.receipt?.refusal(in: session)
+        {
             report.note(refusal)
             report.isOfReceipt = true
         }
@@ -82,10 +85,12 @@ struct JobRun {
             let jobs = Jobs(session.machine)
             // A folder that may be another one is not copied.
             if !mayChange { try jobs.requireFolder(of: job, hadBackups: hadBackups || report.isBackedUp) }
-            report.copies = try JobCopies(job: job, jobs: jobs, session: session, acceptsLoss: mayChange).run()
+            report.copies = try JobCopies(
+                of: job, on: session.machine, now: session.now, acceptsLoss: mayChange, describe: session.recorded
+            ).run()
             for note in report.copies.notes { session.note(note) }
-            guard let explanation = report.copies.explanation(isGood: report.isGood) else { return }
-            if report.isGood || report.copies.interruption != nil {
+            guard let explanation = report.copies.explanation(isGood: report.isGood, in: session) else { return }
+            if report.isGood || report.copies.interruption(in: session) != nil {
                 (report.explanation, report.status) = (explanation, explanation.status)
             } else {
                 report.warnings.append(explanation.message)

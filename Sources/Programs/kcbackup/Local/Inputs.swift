@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCItemSources
@@ -54,19 +55,6 @@ extension Machine {
                 "\(quoted(remote.text)) is no archive, and the names of keychains have no prefix",
                 hint: "'kcbackup item list \(OptionName.keychain.spelling) \(name)' lists the items of a keychain",
                 "'kcbackup create \(OptionName.keychain.spelling) \(name)' backs it up")
-        }
-    }
-
-    /// Runs `body`, and attributes failures to create or write files in the temporary folder to that folder.
-    ///
-    /// - Throws: `Failure.temporaryFolder`, and what `body` throws.
-    func blamingTemporaryFolder<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch {
-            let failure = Failure(error)
-            guard failure.isOfWriting(in: temporaryFolder) else { throw error }
-            throw Failure.temporaryFolder(failure, path: temporaryFolder)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemSources
 internal import KCItemStores

@@ -4,21 +4,25 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCLocalKeychains
-internal import KCRemotes
-internal import KCStoreTasks
+package import KCRemotes
+package import KCStoreTasks
 
 /// Copies archives of a remote to a folder here, if they are genuine as far as can be told without a key.
-struct ArchiveFetcher {
-    /// The absolute path of the folder, which exists.
+package struct ArchiveFetcher {
     let folder: String
-    let session: Session
+    let machine: Machine
+
+    /// - Parameter folder: the absolute path of the folder, which exists.
+    package init(to folder: String, on machine: Machine) {
+        (self.folder, self.machine) = (folder, machine)
+    }
 
     /// Copies an archive, unless it is there.
     ///
     /// - Returns: false if the same file is there already.
     /// - Throws: `FileFailure` (`exists` if the name is taken by another file), `RemoteFailure`, `ArchiveFailure`,
     ///   `CatalogueFailure.renamed`, `StreamFailure`.
-    func fetch(_ entry: RemoteEntry, from remote: RemoteFolder) throws -> Bool {
+    package func fetch(_ entry: RemoteEntry, from remote: RemoteFolder) throws -> Bool {
         // Names come from the other machine, and must not lead out of the folder.
         guard !entry.name.exact.contains("/"), !entry.name.exact.hasControlCharacter else {
             throw RemoteFailure.unusableName(entry.name)
@@ -40,7 +44,7 @@ struct ArchiveFetcher {
         }
         let source = remote.location.appending(entry.name).text
         _ = try NamedArchive(ArchiveFile(file), named: entry.name, at: source)
-            .proveOutside(local: LocalDevice(session.machine).identity())
+            .proveOutside(local: LocalDevice(machine).identity())
         try target.publish(as: entry.name)
         return true
     }

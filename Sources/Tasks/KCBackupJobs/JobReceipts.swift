@@ -1,33 +1,44 @@
-internal import KCBackupJobs
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCFleet
-internal import KCKeychainModel
+package import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
-internal import KCReportText
-internal import KCStoreTasks
+package import KCStoreTasks
 
 /// The receipt that a run of a job writes into its fleet at its end, whatever became of the run.
-struct JobReceipts {
+package struct JobReceipts {
     let job: Job
     let jobs: Jobs
-    let session: Session
+    let machine: Machine
+    let start: Timestamp
+    let describe: (any Error) -> CopyRecord.Failed
 
     /// What became of the receipt of a run.
-    struct Outcome {
+    package struct Outcome {
         /// The folder of the fleet, as `REMOTE:PATH`.
-        let to: String
+        package let to: String
         /// Where the receipt is, as `REMOTE:PATH`; nil if it was not written.
-        var file: String?
+        package fileprivate(set) var file: String?
         /// Why it was not written.
-        var explanation: Explanation?
+        package fileprivate(set) var failure: (any Error)?
+    }
+
+    /// - Parameters:
+    ///   - start: when the run began.
+    ///   - describe: returns a failure as records keep it.
+    package init(
+        of job: Job, on machine: Machine, start: Timestamp, describe: @escaping (any Error) -> CopyRecord.Failed
+    ) {
+        (self.job, self.machine, self.start) = (job, machine, start)
+        jobs = Jobs(machine)
+        self.describe = describe
     }
 
     /// What a receipt says.
     private struct Run {
-        let status: ExitStatus
+        let outcome: RunOutcome
         /// True if it ended well, and all archives that were due are in the fleet.
         let isGood: Bool
         let found: [CopyRecord.Newest]
@@ -37,33 +48,33 @@ struct JobReceipts {
     ///
     /// - Parameters:
     ///   - backup: how the backup ended.
-    ///   - status: how the run ended, with its copies.
+    ///   - outcome: how the run ended, with its copies.
     ///   - copies: the copies that it made or found.
     /// - Returns: what became of it; nil if the job is in no fleet.
-    func run(backup: ExitStatus, status: ExitStatus, copies: [JobCopies.Outcome]) -> Outcome? {
+    package func run(backup: RunOutcome, outcome: RunOutcome, copies: [JobCopies.Outcome]) -> Outcome? {
         guard let to = job.fleet else { return nil }
         // A signal that ended the run must not keep its receipt from saying so, nor one that comes now from being whole.
-        return Interruption.afterwards(sparingFirst: true) { report(to: to, backup, status, copies) }
+        return Interruption.afterwards(sparingFirst: true) { report(to: to, backup, outcome, copies) }
     }
 
     private func report(
-        to: String, _ backup: ExitStatus, _ status: ExitStatus, _ copies: [JobCopies.Outcome]
+        to: String, _ backup: RunOutcome, _ ending: RunOutcome, _ copies: [JobCopies.Outcome]
     ) -> Outcome {
         var outcome = Outcome(to: to)
         do {
             guard let fleet = RemoteLocation(to) else { throw JobFailure.damaged(job: job.name, path: nil) }
-            let key = try LocalDevice(session.machine).key()
+            let key = try LocalDevice(machine).key()
             let own = FleetFolder.archives(in: fleet, of: key.id).text
             let copy = copies.first { $0.to.exact == own.exact }
             let run = Run(
-                status: status, isGood: backup == .ok && copy != nil && copy?.explanation == nil,
+                outcome: ending, isGood: backup == .good && copy != nil && copy?.failure == nil,
                 found: copy?.found ?? [])
-            var record = try recordIfReadable() ?? ReceiptRecord(to: to, tried: session.now)
-            if record.to.exact != to.exact { record = ReceiptRecord(to: to, tried: session.now) }
+            var record = try recordIfReadable() ?? ReceiptRecord(to: to, tried: start)
+            if record.to.exact != to.exact { record = ReceiptRecord(to: to, tried: start) }
             write(run, to: fleet, key, &record, &outcome)
             try Interruption.withheld { try jobs.save(record, of: job.name) }
         } catch {
-            outcome.explanation = outcome.explanation ?? session.failure(of: error).explanation
+            outcome.failure = outcome.failure ?? error
         }
         return outcome
     }
@@ -74,29 +85,28 @@ struct JobReceipts {
         _ outcome: inout Outcome
     ) {
         // A long run ends much later than it began.
-        let now = max(session.now, session.machine.clock())
+        let now = max(start, machine.clock())
         record.tried = now
         // A run with a clock that was fast says nothing about this one.
         if let good = record.good, good > now { record.good = nil }
         if run.isGood { record.good = now }
         do {
-            let sequence = ReceiptSequence(besideKeyAt: session.machine.dataFolder.deviceKey, of: key)
+            let sequence = ReceiptSequence(besideKeyAt: machine.dataFolder.deviceKey, of: key)
             let receipt = Receipt(
                 of: job.name, on: key.id, sequence: try sequence.taken(), time: now,
-                outcome: RunOutcome(code: run.status.code), good: record.good, copies: run.found,
+                outcome: run.outcome, good: record.good, copies: run.found,
                 jobs: try names(in: fleet))
-            let file = try session.machine.blamingTemporaryFolder {
-                try FleetFolder(fleet, session.machine.rclone(), temporaryFolder: session.machine.temporaryFolder)
+            let file = try machine.blamingTemporaryFolder {
+                try FleetFolder(fleet, machine.rclone(), temporaryFolder: machine.temporaryFolder)
                     .report(receipt, signedBy: key)
             }
             outcome.file = file.text
             record.written = ReceiptRecord.Written(time: now, file: file.text)
             record.failed = nil
         } catch {
-            let explanation =
-                Interruption.admit() ? explainInterruption() : session.failure(of: error).explanation
-            outcome.explanation = explanation
-            record.failed = CopyRecord.Failed(explanation)
+            let failure = Interruption.admit() ? StreamFailure(.writing, .interrupted) : error
+            outcome.failure = failure
+            record.failed = describe(failure)
         }
     }
 
@@ -122,30 +132,10 @@ struct JobReceipts {
     }
 }
 
-extension JobReceipts.Outcome {
-    /// The signal that has ended the writing of the receipt; nil if none has.
-    var interruption: Explanation? {
-        explanation.flatMap { $0.isOfSignal ? $0.prefixed("the backup is good, but has no receipt: ") : nil }
-    }
-
-    /// Why a run that is good otherwise did not end well; nil if the receipt was written.
-    var refusal: Explanation? {
-        explanation.map { Explanation(.notCopied, "the backup is good, but \(words($0))").adding($0.remedies) }
-    }
-
-    /// What a run that did not end well for another reason warns of; nil if the receipt was written.
-    var warning: String? { explanation.map(words) }
-
-    private func words(_ explanation: Explanation) -> String {
-        (file == nil ? "the fleet \(quoted(to)) has no receipt of it: " : "its receipt cannot be recorded here: ")
-            + explanation.message
-    }
-}
-
 extension ReceiptSequence {
     /// Returns a number for one receipt.
     ///
-    /// - Throws: `Refusal.receiptNumberLost` if this device did not write the file, `FileFailure`, `CryptographyFailure`.
+    /// - Throws: `JobFailure.receiptNumberLost` if this device did not write the file, `FileFailure`, `CryptographyFailure`.
     func taken() throws -> Int64 {
         do throws(StateFileFailure) {
             return try next()
@@ -157,7 +147,7 @@ extension ReceiptSequence {
     /// Checks that there is a next number.
     ///
     /// - Throws: as `taken`.
-    func check() throws {
+    package func check() throws {
         do throws(StateFileFailure) {
             _ = try last()
         } catch {
@@ -169,7 +159,7 @@ extension ReceiptSequence {
         switch failure {
         case .file(let failure): failure
         case .cryptography(let failure): failure
-        case .altered, .otherDevice, .otherFormat: Refusal.receiptNumberLost(path: path)
+        case .altered, .otherDevice, .otherFormat: JobFailure.receiptNumberLost(path: path)
         }
     }
 }

@@ -1,9 +1,7 @@
 internal import KCBackupCatalogue
-internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCRemotes
-internal import KCReportText
 
 // What a run notes of the copies that it looked for, made and read back.
 
@@ -72,18 +70,12 @@ extension CopyRecord {
 
     /// Why the copies are no good backup, although nothing has failed: as for backups here, the newest archive of each
     /// keychain must be there, and lack nothing.
-    func shortfall(of catalogue: Catalogue) -> Explanation? {
+    func shortfall(of catalogue: Catalogue) -> JobFailure? {
         let series = Set(catalogue.complete.map(\.series.exact)).sorted()
         for series in series where catalogue.pin.map({ $0.subjects[series] != nil }) ?? true {
             guard let last = catalogue.newest(of: series.string) else { continue }
-            if !copied.contains(last.name.exact) {
-                return Explanation(.notCopied, "\(quoted(last.name)) is not there yet")
-            }
-            if last.isComplete == false {
-                return Explanation(
-                    .incomplete,
-                    "\(quoted(last.name)) is there, and lacks what was left out, or not readable, when it was made")
-            }
+            if !copied.contains(last.name.exact) { return .notCopiedYet(archive: last.name) }
+            if last.isComplete == false { return .incompleteCopy(archive: last.name) }
         }
         return nil
     }

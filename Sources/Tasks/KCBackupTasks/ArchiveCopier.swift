@@ -1,30 +1,40 @@
 internal import KCBackupArchive
-internal import KCBackupCatalogue
+package import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
-internal import KCRemotes
-internal import KCStoreTasks
+package import KCRemotes
+package import KCStoreTasks
+
+/// Why an archive is not copied.
+package enum CopyRefusal: Error, Hashable, Sendable {
+    /// Unencrypted, so that anyone who can read the remote could read the names in it.
+    case readable(path: String)
+}
 
 /// Copies archives to a folder of a remote, if they are genuine as far as can be told without a key.
-struct ArchiveCopier {
+package struct ArchiveCopier {
     let folder: RemoteFolder
-    /// True if unencrypted archives may be copied, which show the names of their items.
     let copiesReadable: Bool
-    let session: Session
+    let machine: Machine
 
-    /// - Throws: `Refusal.readableCopy`, `CatalogueFailure` (`replaced`, `missing`, `renamed`) if the file is not that of
+    /// - Parameter copiesReadable: true if unencrypted archives may be copied, which show the names of their items.
+    package init(to folder: RemoteFolder, copiesReadable: Bool, on machine: Machine) {
+        (self.folder, self.copiesReadable, self.machine) = (folder, copiesReadable, machine)
+    }
+
+    /// - Throws: `CopyRefusal`, `CatalogueFailure` (`replaced`, `missing`, `renamed`) if the file is not that of
     ///   `entry` or its name, `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.put`.
-    func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
-        let (folder, name) = Path.split(session.machine.absolute(path))
+    package func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
+        let (folder, name) = Path.split(machine.absolute(path))
         guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
         // A link is not followed: the copy has the name that was given.
         let file = try opened("\(real)/\(name)", of: entry)
         // An entry says more than the name.
         let archive = try NamedArchive(ArchiveFile(file), named: name, at: path) { if entry == nil { throw $0 } }
-        if archive.file.header.mode == .unencrypted, !copiesReadable { throw Refusal.readableCopy(path: path) }
-        let proven = try archive.proveOutside(local: LocalDevice(session.machine).identity())
+        if archive.file.header.mode == .unencrypted, !copiesReadable { throw CopyRefusal.readable(path: path) }
+        let proven = try archive.proveOutside(local: LocalDevice(machine).identity())
         if let difference = entry?.difference(proven.outline, origin: proven.origin, fingerprint: nil) {
             throw CatalogueFailure.replaced(name: path, difference)
         }

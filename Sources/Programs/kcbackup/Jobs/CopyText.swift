@@ -1,0 +1,128 @@
+internal import KCBackupCatalogue
+internal import KCBackupJobs
+internal import KCBackupTasks
+internal import KCByteStreams
+internal import KCRemotes
+internal import KCReportText
+internal import KCStoreTasks
+
+extension [JobCopies.Outcome] {
+    /// Why copies are missing, in one explanation; nil if none is.
+    ///
+    /// - Parameter isGood: true if the backup itself is good.
+    func explanation(isGood: Bool, in session: Session) -> Explanation? {
+        if let interruption = interruption(in: session) { return interruption }
+        let failed = compactMap { outcome in
+            outcome.failure.map { (to: outcome.to, explanation: session.failure(of: $0).explanation) }
+        }
+        guard let first = failed.first else { return nil }
+        let others = failed.count == 1 ? "" : " (and \(failed.count - 1) more)"
+        return Explanation(
+            .notCopied,
+            "\(isGood ? "the backup is good, but is not" : "not all is") copied to \(quoted(first.to))\(others): \(first.explanation.message)"
+        ).adding(first.explanation.remedies)
+    }
+
+    /// The signal that has ended the copying; nil if none has.
+    func interruption(in session: Session) -> Explanation? {
+        compactMap(\.failure).lazy.map { session.failure(of: $0).explanation }.first(where: \.isOfSignal)?
+            .prefixed("not all is copied: ")
+    }
+
+    /// Warnings about copies that were removed from a remote, and about a record that was lost.
+    var warnings: [String] {
+        let renewed = filter(\.isRecordNew).map { outcome in
+            "the record of the copies in \(quoted(outcome.to)) was damaged, and a new one is begun; if it had damaged "
+                + "copies, 'kcbackup verify \(shellWord(outcome.to))' finds them"
+        }
+        let gone: [String] = flatMap { outcome in
+            outcome.gone.map { name in
+                let older = outcome.goneBefore.count
+                return "\(quoted(name)) had been copied to \(quoted(outcome.to)), and was gone from there"
+                    + (older == 0 ? "" : ", as \(older == 1 ? "is" : "are") \(counted(older, "older archive"))")
+            }
+        }
+        return renewed + gone
+    }
+
+    /// The same of older copies alone, which a rule of the remote may have removed.
+    var notes: [String] {
+        filter { $0.gone.isEmpty && !$0.goneBefore.isEmpty }.map { outcome in
+            "\(counted(outcome.goneBefore.count, "older archive")) \(outcome.goneBefore.count == 1 ? "is" : "are") "
+                + "gone from \(quoted(outcome.to))"
+        }
+    }
+}
+
+extension Explanation {
+    /// True if a signal has ended the run.
+    var isOfSignal: Bool { [.interrupted, .terminated].contains(status) }
+}
+
+extension RunRecord {
+    /// What a run that did not end well was.
+    var failureWords: String { status == .notCopied ? "of its last run" : "its last run failed" }
+}
+
+extension Session {
+    /// Returns a failure as records keep it.
+    func recorded(_ failure: any Error) -> CopyRecord.Failed {
+        let explanation = self.failure(of: failure).explanation.unattended
+        return CopyRecord.Failed(
+            RunOutcome(code: explanation.status.code), message: explanation.message, hints: explanation.hints)
+    }
+
+    /// Leaves in a plan what a job of a folder has still to copy from there.
+    ///
+    /// - Returns: the plan, and why it removes nothing although it should; nil if it does what it should.
+    func keepingUncopied(
+        _ plan: BackupFolder.PrunePlan, in folder: String
+    ) throws -> (plan: BackupFolder.PrunePlan, leftOut: Explanation?) {
+        let due = try Jobs(machine).dueCopies(from: machine.resolve(folder))
+        let kept = plan.keeping(.uncopied, where: due.contains)
+        guard !due.unreadable.isEmpty, plan.fates.contains(where: \.isRemoval) else { return (kept, nil) }
+        let isOne = due.unreadable.count == 1
+        let names = due.unreadable.map { quoted($0) }.joined(separator: ", ")
+        return (
+            kept,
+            Explanation(
+                .incomplete,
+                "nothing is removed in \(quoted(folder)): \(isOne ? "job" : "jobs") \(names) cannot be read, and may have to "
+                    + "copy what is there",
+                hint: "'kcbackup doctor' says what is wrong with \(isOne ? "it" : "them")")
+        )
+    }
+}
+
+extension JobReceipts.Outcome {
+    /// The signal that has ended the writing of the receipt; nil if none has.
+    func interruption(in session: Session) -> Explanation? {
+        explanation(in: session).flatMap {
+            $0.isOfSignal ? $0.prefixed("the backup is good, but has no receipt: ") : nil
+        }
+    }
+
+    /// Why a run that is good otherwise did not end well; nil if the receipt was written.
+    func refusal(in session: Session) -> Explanation? {
+        explanation(in: session).map {
+            Explanation(.notCopied, "the backup is good, but \(words($0))").adding($0.remedies)
+        }
+    }
+
+    /// What a run that did not end well for another reason warns of; nil if the receipt was written.
+    func warning(in session: Session) -> String? { explanation(in: session).map(words) }
+
+    func explanation(in session: Session) -> Explanation? { failure.map { session.failure(of: $0).explanation } }
+
+    private func words(_ explanation: Explanation) -> String {
+        (file == nil ? "the fleet \(quoted(to)) has no receipt of it: " : "its receipt cannot be recorded here: ")
+            + explanation.message
+    }
+}
+
+/// Returns a warning of what runs that were broken off have left of copies; nil if that is nothing.
+func warning(ofParts parts: [RemoteLocation]) -> String? {
+    guard let first = parts.first else { return nil }
+    let others = parts.count == 1 ? "" : " and \(parts.count - 1) more"
+    return "\(quoted(first.text))\(others) is left of a copy that was broken off; the next run removes it"
+}
