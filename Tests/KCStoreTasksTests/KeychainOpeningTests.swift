@@ -24,6 +24,8 @@ struct KeychainOpeningTests {
             costs: DerivationCosts(passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1)),
             program: "kcbackup")
         machine.machineIDPath = "/none"
+        // No desktop runs here.
+        machine.userRuntimeFolder = folder.path
         self.machine = machine
     }
 
@@ -68,6 +70,19 @@ struct KeychainOpeningTests {
         ])
     func otherStores(name: String, problem: KeychainNameProblem) {
         #expect(throws: problem) { _ = try LocalKeychain(name, in: machine) }
+    }
+
+    @Test("A store that was chosen is used where none is named, and files cannot be chosen")
+    func chosen() throws {
+        try make("work")
+        #expect(try StandardStore(in: machine) == .keychain(LocalKeychain("login", in: machine)))
+        try StandardStore.remember(#require(try StandardStore(choosing: "work", in: machine)), in: machine)
+        let store = try StandardStore(in: machine)
+        #expect(try store == .keychain(LocalKeychain("work", in: machine)))
+        #expect(try store.doubt(in: machine) == nil)
+        for name in ["file:a.csv", "home:", "secret-service:Work"] {
+            #expect(try StandardStore(choosing: name, in: machine) == nil, "\(name)")
+        }
     }
 
     @Test("What a missing keychain resembles is a keyring, its file, or a keychain with other capital letters")

@@ -435,13 +435,13 @@ struct JobCopiesTests {
 
     @Test("A signal that ends the copying ends the run as one, not as a failed copy")
     func interrupted() {
-        let session = Session(home.world(), OutputStyle())
+        func explain(_ error: any Error) -> Explanation { Failure(error).explanation }
         let outcomes = [
             JobCopies.Outcome(to: "nas:x", failure: RemoteFailure.notInstalled),
             JobCopies.Outcome(to: "nas:y", failure: StreamFailure(.reading, .interrupted)),
         ]
-        #expect(outcomes.explanation(isGood: true, in: session)?.isOfSignal == true)
-        #expect([outcomes[0]].explanation(isGood: true, in: session)?.status == .notCopied)
+        #expect(outcomes.explanation(isGood: true, explain)?.isOfSignal == true)
+        #expect([outcomes[0]].explanation(isGood: true, explain)?.status == .notCopied)
     }
 
     @Test("A copy is read back once a week, and one that was changed on the remote is reported")

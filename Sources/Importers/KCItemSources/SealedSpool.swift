@@ -2,7 +2,7 @@ internal import Glibc
 internal import KCByteStreams
 internal import KCCryptography
 
-/// A temporary folder does not take what has to wait in it.
+/// A temporary folder does not take what has to be written there.
 package struct SpoolFailure: Error {
     package let folder: String
     /// A `FileFailure`, `StreamFailure` or `ArchiveFailure`.

@@ -190,7 +190,7 @@ extension SecretServiceClient {
         private var goneItems: [ExactText: String] = [:]
 
         /// How often a list of items may grow while it is read; one that grows for ever would never end.
-        private static let rounds = 100
+        private static let rounds = 1_000
 
         init(
             _ client: SecretServiceClient, _ collections: [ServiceCollection], needsAll: Bool,

@@ -138,7 +138,7 @@ final class ArchiveOutput {
 
     /// Runs `body`, which makes the archive, and attributes failures in the temporary folder to that folder.
     ///
-    /// - Throws: `Failure.temporaryFolder`, and what `body` throws.
+    /// - Throws: `SpoolFailure`, and what `body` throws.
     func making<Result>(in session: Session, _ body: () throws -> Result) throws -> Result {
         session.subject.file = path
         guard case .standardOutput = place else { return try body() }

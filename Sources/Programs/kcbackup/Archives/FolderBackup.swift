@@ -146,6 +146,19 @@ struct FolderBackup {
         if let single, single.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
         let folder = try session.backupFolder(
             path, waitingAtMost: request.waiting, mayBeNew: makesFolder, maySwitch: accepted.mayChange)
+        let hasTrash = folder.catalogue.entries.contains { $0.state == .trashed }
+        let trash = hasTrash ? "\(path)/\(BackupFolder.trashName)" : nil
+        do {
+            return try back(up: single, names, given, into: folder, trash)
+        } catch {
+            throw session.failure(of: error).blaming(trash: trash)
+        }
+    }
+
+    private func back(
+        up single: (any NamedStore)?, _ names: [String], _ given: GivenRecipients?, into folder: BackupFolder,
+        _ trash: String?
+    ) throws -> Summary {
         var (parts, results) = try parts(single, names)
         _ = try folder.emptyTrash(now: session.now)
         try warnOfUnlisted(in: folder)
@@ -174,7 +187,8 @@ struct FolderBackup {
                 if case .done(_, let report, _) = result { unread += try part.unread(report) }
             } catch {
                 guard backup.isOfSeveral else { throw error }
-                results.append((part.subject.name, .failed(session.backupFailure(of: error, in: part.subject.name))))
+                let failure = session.backupFailure(of: error, in: part.subject.name).blaming(trash: trash)
+                results.append((part.subject.name, .failed(failure)))
             }
         }
         return Summary(

@@ -44,7 +44,7 @@ struct DeviceSealCommand: Verb {
         }
         // Without a TPM, there is nothing to ask.
         _ = try device.provider.chipFacts()
-        let lacking = try EncryptedArchives.lacking(in: session)
+        let lacking = try EncryptedArchives.lacking(on: session.machine, at: session.now)
         if !lacking.isEmpty {
             let names = lacking.map(quoted).joined(separator: ", ")
             guard withoutArchive else {

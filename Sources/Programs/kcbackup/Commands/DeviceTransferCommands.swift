@@ -173,9 +173,9 @@ struct DeviceImportCommand: Verb {
             key = try replace(present, by: text, of: imported, question, device, in: session)
         case .of, .none:
             try session.confirm(question, isGiven: yes)
-            let wasInChip = try session.isHeldByChip
+            let wasInChip = try session.machine.isHeldByChip
             key = try provider.install(text, from: file)
-            if try wasInChip && !session.isHeldByChip {
+            if try wasInChip && !session.machine.isHeldByChip {
                 session.warn(
                     "the TPM did not open the key, and a file holds it from now on; 'kcbackup device seal' moves it back"
                 )

@@ -31,7 +31,7 @@ struct KeychainOperand: ParsableArguments {
 
     /// Resolves the keychain.
     ///
-    /// - Throws: `UsageProblem`, `LocalKeychainFailure` (`emptyName`, `invalidName`).
+    /// - Throws: `UsageProblem`, `KeychainNameProblem`, `LocalKeychainFailure` (`emptyName`, `invalidName`).
     func local(in session: Session) throws -> LocalKeychain {
         if name != nil, keychain != nil {
             throw UsageProblem(

@@ -49,7 +49,7 @@ struct KeychainDefaultCommand: Verb {
     }
 
     private func choose(_ given: String, in session: Session) throws {
-        guard let store = try StandardStore(choosing: given, in: session) else {
+        guard let store = try StandardStore(choosing: given, in: session.machine) else {
             throw UsageProblem.notAStandardStore
         }
         // A misspelled name would be remembered; the keychain that is the default anyway may be made later.

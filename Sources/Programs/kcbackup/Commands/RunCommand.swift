@@ -174,8 +174,8 @@ struct RunCommand: Verb {
                     ("result", .text(report.status.name)), ("items", .number(report.items)),
                     ("archives", .number(report.archives)), ("verifiedAgain", .number(report.verified)),
                     ("removed", .number(report.removed)),
-                    ("jobCopies", report.copies.isEmpty ? nil : .list(report.copies.map { $0.json(in: session) })),
-                    ("jobReceipt", report.receipt?.json(in: session)), ("error", report.explanation?.jsonBody),
+                    ("jobCopies", report.copies.isEmpty ? nil : .list(report.copies.map { $0.json(report.explain) })),
+                    ("jobReceipt", report.receipt?.json(report.explain)), ("error", report.explanation?.jsonBody),
                 ]), [])
         }
     }
@@ -198,7 +198,7 @@ struct RunCommand: Verb {
 
     /// Tells why there is no receipt, where the result does not.
     private func warnOfReceipt(_ report: JobRun.Report, of job: Job, _ session: Session) {
-        guard let warning = report.receipt?.warning(in: session), !report.isOfReceipt else { return }
+        guard let warning = report.receipt?.warning(report.explain), !report.isOfReceipt else { return }
         session.warn("job \(quoted(job.name)): \(warning)")
     }
 
@@ -230,22 +230,22 @@ struct RunCommand: Verb {
 
 extension JobReceipts.Outcome {
     /// The JSON object "job receipt".
-    fileprivate func json(in session: Session) -> JSONValue {
+    fileprivate func json(_ explain: (any Error) -> Explanation) -> JSONValue {
         .members([
             ("to", .text(to)), ("receipt", file.map { .text($0) }),
-            ("error", explanation(in: session)?.unattended.jsonBody),
+            ("error", explanation(explain)?.unattended.jsonBody),
         ])
     }
 }
 
 extension JobCopies.Outcome {
     /// The JSON object "job copies".
-    fileprivate func json(in session: Session) -> JSONValue {
+    fileprivate func json(_ explain: (any Error) -> Explanation) -> JSONValue {
         .members([
             ("to", .text(to)), ("copied", .number(copied)),
             ("gone", gone.isEmpty ? nil : .list(gone.map { .text($0) })),
             ("goneBefore", goneBefore.isEmpty ? nil : .list(goneBefore.map { .text($0) })),
-            ("error", failure.map { session.failure(of: $0).explanation.jsonBody }),
+            ("error", failure.map { explain($0).jsonBody }),
         ])
     }
 }

@@ -138,8 +138,14 @@ enum Failure: Error, Hashable, Sendable {
             }
     }
 
+    /// Adds that the trash of the folder could be emptied, if the disk is full.
+    func blaming(trash: String?) -> Failure {
+        guard let trash, isOfFullDisk else { return self }
+        return .full(self, trash: trash)
+    }
+
     /// True if the disk is full.
-    var isOfFullDisk: Bool {
+    private var isOfFullDisk: Bool {
         switch self {
         case .file(let failure), .archive(.file(let failure), _), .catalogue(.file(let failure), _):
             if case .system(let code, _) = failure.problem { isFull(code) } else { false }

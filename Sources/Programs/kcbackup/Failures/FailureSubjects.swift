@@ -1,9 +1,8 @@
-internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCBackupTasks
-internal import KCByteStreams
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCSecretService
 internal import KCStoreTasks
 
 extension Session {
@@ -12,6 +11,8 @@ extension Session {
         let failure = Failure(error, about: subject)
         do {
             return try better(failure) ?? failure
+        } catch SecretServiceFailure.interrupted {
+            return .secretService(.interrupted)
         } catch {
             // What the run failed of says more than why nothing is known of it.
             return failure
@@ -27,11 +28,7 @@ extension Session {
             }
         case .restore(.unencryptedElsewhere(let device), _):
             return try machine.retiredKey(of: device).map { .refused(.retiredArchiveKey(device: device, path: $0)) }
-        default:
-            guard failure.isOfFullDisk, let folder = subject.file else { return nil }
-            let trash = "\(folder)/\(BackupFolder.trashName)"
-            let place = machine.resolve(trash)
-            return try Path.isFolder(place) && !Path.names(in: place).isEmpty ? .full(failure, trash: trash) : nil
+        default: return nil
         }
     }
 

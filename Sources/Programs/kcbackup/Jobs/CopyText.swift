@@ -10,10 +10,10 @@ extension [JobCopies.Outcome] {
     /// Why copies are missing, in one explanation; nil if none is.
     ///
     /// - Parameter isGood: true if the backup itself is good.
-    func explanation(isGood: Bool, in session: Session) -> Explanation? {
-        if let interruption = interruption(in: session) { return interruption }
+    func explanation(isGood: Bool, _ explain: (any Error) -> Explanation) -> Explanation? {
+        if let interruption = interruption(explain) { return interruption }
         let failed = compactMap { outcome in
-            outcome.failure.map { (to: outcome.to, explanation: session.failure(of: $0).explanation) }
+            outcome.failure.map { (to: outcome.to, explanation: explain($0)) }
         }
         guard let first = failed.first else { return nil }
         let others = failed.count == 1 ? "" : " (and \(failed.count - 1) more)"
@@ -24,8 +24,8 @@ extension [JobCopies.Outcome] {
     }
 
     /// The signal that has ended the copying; nil if none has.
-    func interruption(in session: Session) -> Explanation? {
-        compactMap(\.failure).lazy.map { session.failure(of: $0).explanation }.first(where: \.isOfSignal)?
+    func interruption(_ explain: (any Error) -> Explanation) -> Explanation? {
+        compactMap(\.failure).map(explain).first(where: \.isOfSignal)?
             .prefixed("not all is copied: ")
     }
 
@@ -96,23 +96,23 @@ extension Session {
 
 extension JobReceipts.Outcome {
     /// The signal that has ended the writing of the receipt; nil if none has.
-    func interruption(in session: Session) -> Explanation? {
-        explanation(in: session).flatMap {
+    func interruption(_ explain: (any Error) -> Explanation) -> Explanation? {
+        explanation(explain).flatMap {
             $0.isOfSignal ? $0.prefixed("the backup is good, but has no receipt: ") : nil
         }
     }
 
     /// Why a run that is good otherwise did not end well; nil if the receipt was written.
-    func refusal(in session: Session) -> Explanation? {
-        explanation(in: session).map {
+    func refusal(_ explain: (any Error) -> Explanation) -> Explanation? {
+        explanation(explain).map {
             Explanation(.notCopied, "the backup is good, but \(words($0))").adding($0.remedies)
         }
     }
 
     /// What a run that did not end well for another reason warns of; nil if the receipt was written.
-    func warning(in session: Session) -> String? { explanation(in: session).map(words) }
+    func warning(_ explain: (any Error) -> Explanation) -> String? { explanation(explain).map(words) }
 
-    func explanation(in session: Session) -> Explanation? { failure.map { session.failure(of: $0).explanation } }
+    func explanation(_ explain: (any Error) -> Explanation) -> Explanation? { failure.map(explain) }
 
     private func words(_ explanation: Explanation) -> String {
         (file == nil ? "the fleet \(quoted(to)) has no receipt of it: " : "its receipt cannot be recorded here: ")

@@ -41,6 +41,8 @@ struct JobRun {
         var receipt: JobReceipts.Outcome?
         /// True if nothing but the receipt failed.
         var isOfReceipt = false
+        /// Explains failures of copies and receipts as the run does.
+        var explain: (any Error) -> Explanation = { Failure($0).explanation }
 
         /// Notes what else went wrong: the first time it is the error of the run.
         mutating func note(_ explanation: Explanation) {
@@ -72,7 +74,7 @@ struct JobRun {
         report.receipt = JobReceipts(of: job, on: session.machine, start: session.now, describe: session.recorded)
             .run(backup: report.isGood ? .good : outcome, outcome: outcome, copies: report.copies)
         if report.status == .ok,
-            let refusal = report.receipt?.interruption(in: session) ?? report.receipt?.refusal(in: session)
+            let refusal = report.receipt?.interruption(report.explain) ?? report.receipt?.refusal(report.explain)
         {
             report.note(refusal)
             report.isOfReceipt = true
@@ -89,8 +91,8 @@ struct JobRun {
                 of: job, on: session.machine, now: session.now, acceptsLoss: mayChange, describe: session.recorded
             ).run()
             for note in report.copies.notes { session.note(note) }
-            guard let explanation = report.copies.explanation(isGood: report.isGood, in: session) else { return }
-            if report.isGood || report.copies.interruption(in: session) != nil {
+            guard let explanation = report.copies.explanation(isGood: report.isGood, report.explain) else { return }
+            if report.isGood || report.copies.interruption(report.explain) != nil {
                 (report.explanation, report.status) = (explanation, explanation.status)
             } else {
                 report.warnings.append(explanation.message)
@@ -112,6 +114,7 @@ struct JobRun {
     /// Runs all steps of the backup, up to the first one that fails.
     private func backUp() -> Report {
         var report = Report()
+        report.explain = { session.failure(of: $0).explanation }
         do {
             try back(up: &report)
             if report.status == .ok || report.status == .incomplete { try verify(&report) }

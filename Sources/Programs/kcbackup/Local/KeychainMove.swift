@@ -22,8 +22,8 @@ struct KeychainMove {
 
     /// Finds the keychains.
     ///
-    /// - Throws: `Refusal` if one cannot be opened, since it could not be moved either; `KeychainStoreError`
-    ///   (`cryptography`) if the chip that holds the present key does not open it now; `UsageProblem.passcodeOfOne`, and the
+    /// - Throws: `Refusal` if one cannot be opened, since it could not be moved either; `KeychainFailure`
+    ///   if the chip that holds the present key does not open it now; `UsageProblem.passcodeOfOne`, and the
     ///   `Failure` of that name if several passcodes are needed and there is no terminal.
     init(passcode: SecretSource?, in session: Session) throws {
         var keychains: [(LocalKeychain, Keychain)] = []

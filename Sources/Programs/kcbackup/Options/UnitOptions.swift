@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCReportText
 internal import KCSecurityChip
@@ -40,7 +41,7 @@ struct UnitOptions: ParsableArguments {
         let units = SystemdUnits(
             of: job, in: session.machine.surroundings, isOfSystem: system, failureUnit: failureUnit,
             credentialsAreEncrypted: encryptedCredentials,
-            chip: try session.isHeldByChip ? TPM.devicePath : nil)
+            chip: try session.machine.isHeldByChip ? TPM.devicePath : nil)
         if system, units.isSandboxed, !Path.isFolder(job.folder) {
             session.warn(
                 "\(quoted(job.folder)) does not exist: "
