@@ -84,7 +84,8 @@ struct LayoutTests {
         for words in listed {
             #expect(Repository.tests.contains { declares($0, words) }, "\(words)")
         }
-        let condition = /if:[^"]*(geteuid\(\) == 0|MountNamespace\.isAvailable|\.isPrivileged|isRoot)/
+        let condition =
+            /if:[^"]*(geteuid\(\) == 0|MountNamespace\.isAvailable|\.isPrivileged|isRoot)|FileMark\.[a-z]/
         for file in Repository.tests where file.text.contains(condition) && !file.path.contains("/StyleTests/") {
             #expect(listed.contains { declares(file, $0) }, "\(file.path)")
         }
