@@ -7,7 +7,7 @@ internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
 
-/// One run of one command, with its world, output style and subject.
+/// A run of a command, with its world, output style and subject.
 final class Session {
     let world: World
     let style: OutputStyle

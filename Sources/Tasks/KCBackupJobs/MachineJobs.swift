@@ -53,7 +53,7 @@ extension Machine {
         func path(_ name: String) -> String? {
             environment[name].flatMap { $0.isEmpty ? nil : absolute($0) }
         }
-        // It decides where rclone looks first, and may be set in shells alone. What is not there yet, rclone makes there.
+        // rclone looks there first, and makes there what does not exist yet; the variable may be set in shells alone.
         let configuration = path("XDG_CONFIG_HOME").map { folder in
             absolute(foundRcloneConfiguration ?? folder + "/rclone/rclone.conf")
         }

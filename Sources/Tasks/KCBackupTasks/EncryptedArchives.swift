@@ -59,7 +59,7 @@ package struct EncryptedArchives {
                 let id = try local.id(in: machine)
                 return try !archives.isRecent(of: local, id, at: now)
             } catch let failure as KeychainFailure where failure.isOfOtherDevice {
-                // It is no keychain of this device.
+                // A keychain of another device is not at risk here.
                 return false
             }
         }

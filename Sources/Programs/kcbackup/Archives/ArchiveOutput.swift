@@ -82,7 +82,8 @@ final class ArchiveOutput {
             if given.exact.contains("/") || given.exact.contains(".") || Path.isFolder(machine.resolve(given)) {
                 return
             }
-            guard try LocalKeychain.names(in: machine.dataFolder).contains(given) else { return }
+            let names = try LocalKeychain.names(in: machine.dataFolder)
+            guard names.contains(where: { $0.exact == given.exact }) else { return }
         }
         throw UsageProblem(
             "\(quoted(given)) names what to back up, not the new archive",

@@ -106,11 +106,11 @@ struct KeychainDeleteCommand: Verb {
     private func requireName(_ local: LocalKeychain, _ what: String, in session: Session) throws {
         let question = "Type the name of the keychain to delete \(what):"
         if let confirm {
-            guard confirm == local.name else { throw Refusal.otherName(keychain: local.name) }
+            guard confirm.exact == local.name.exact else { throw Refusal.otherName(keychain: local.name) }
             return
         }
         guard session.world.terminal.isAttended else { throw Refusal.unattended(question: question, .confirm) }
-        guard try session.world.terminal.readAnswer(question + " ") == local.name else {
+        guard try session.world.terminal.readAnswer(question + " ").exact == local.name.exact else {
             throw Refusal.otherName(keychain: local.name)
         }
     }

@@ -14,7 +14,7 @@ extension Session {
         } catch SecretServiceFailure.interrupted {
             return .secretService(.interrupted)
         } catch {
-            // What the run failed of says more than why nothing is known of it.
+            // The failure itself says more than why this lookup failed.
             return failure
         }
     }
@@ -32,7 +32,7 @@ extension Session {
         }
     }
 
-    /// What to say of a keychain that is missing; nil if there is nothing more to say.
+    /// A failure that says more of a missing keychain; nil if nothing is known of it.
     private func missing(_ keychain: LocalKeychain) throws -> Failure? {
         if let gone = GoneKeychain.left(of: keychain, in: machine) { return .refused(.noKeychain(gone)) }
         if let meant = try keychain.meantStore(in: machine) { return .misnamed(keychain.name, meant) }

@@ -60,7 +60,7 @@ extension Explanation {
 }
 
 extension RunRecord {
-    /// What a run that did not end well was.
+    /// Words for how a run ended that did not end well.
     var failureWords: String { status == .notCopied ? "of its last run" : "its last run failed" }
 }
 
@@ -109,7 +109,7 @@ extension JobReceipts.Outcome {
         }
     }
 
-    /// What a run that did not end well for another reason warns of; nil if the receipt was written.
+    /// The warning of a run that failed for another reason; nil if the receipt was written.
     func warning(_ explain: (any Error) -> Explanation) -> String? { explanation(explain).map(words) }
 
     func explanation(_ explain: (any Error) -> Explanation) -> Explanation? { failure.map(explain) }

@@ -121,7 +121,7 @@ struct KeychainMove {
 }
 
 extension KeychainFailure {
-    /// What is wrong with the chip that holds the key of the device.
+    /// The failure of the chip that holds the key of the device; nil if the chip is not the cause.
     fileprivate var chip: ChipFailure? {
         if case .cryptography(.chip(let failure)) = error { failure } else { nil }
     }

@@ -19,7 +19,7 @@ extension PasscodeOption {
             open: {
                 do {
                     let keychain = try open(local, in: session)
-                    // With class keys, rows of equal contents are found equal although each write seals them anew.
+                    // Each write seals a secret anew, so only the class keys show that two rows have equal contents.
                     try session.machine.unlocked.resume(keychain)
                     return keychain
                 } catch let failure as KeychainFailure {
