@@ -20,6 +20,14 @@ struct HostileNameTests {
         "e\r\ntouch ran\r\n", "f\\\u{301}';touch ran;'", "-g;touch ran",
     ]
 
+    @Test("The confirmed name is compared byte by byte, since two spellings are two keychains")
+    func otherSpelling() throws {
+        let home = try TestHome()
+        #expect(home.run(["keychain", "create", "caf\u{e9}", "--no-passcode"]).status == .ok)
+        #expect(home.run(["keychain", "delete", "caf\u{e9}", "--confirm", "cafe\u{301}"]).status == .refused)
+        #expect(home.run(["keychain", "delete", "caf\u{e9}", "--confirm", "caf\u{e9}"]).status == .ok)
+    }
+
     @Test(
         "A file name in a password store runs nothing, whatever reads the store",
         .enabled(if: ExternalProgram.locate("gpg") != nil, "gpg is needed"))
