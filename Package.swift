@@ -229,21 +229,22 @@ let package = Package(
         library(
             "KCFleet", in: "Backup",
             ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCRemotes"]),
-        library("KCAsking", in: "Tasks", ["KCByteStreams", "KCCryptography", "KCConsole"]),
+        library("KCAsking", in: "Tasks", ["KCByteStreams", "KCCryptography", "KCConsole", "KCAgePlugins"]),
         library(
             "KCStoreTasks", in: "Tasks",
             [
                 "KCByteStreams", "KCCryptography", "KCConsole", "KCDeviceIdentity", "KCSecurityTokens",
                 "KCKeychainModel", "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCSecretService",
-                "KCHomeFiles", "KCBackupEngine", "KCItemStores",
+                "KCHomeFiles", "KCBackupEngine", "KCItemStores", "KCAsking", "KCAgeEncryption", "KCBackupArchive",
+                "KCItemSources", "KCForeignFormats", "KCBackupCatalogue", "KCAgePlugins", "KCPasscodeStrength",
+                "KCKernelKeyring",
             ]),
         library(
             "KCBackupTasks", in: "Tasks",
             [
                 "KCByteStreams", "KCConsole", "KCAsking", "KCStoreTasks", "KCBackupArchive", "KCBackupCatalogue",
                 "KCRemotes", "KCCryptography", "KCDeviceIdentity", "KCKeychainStore", "KCLocalKeychains",
-                "KCBackupEngine",
-                "KCItemSources", "KCKeychainModel",
+                "KCBackupEngine", "KCKeychainModel",
             ]),
         library(
             "KCBackupJobs", in: "Tasks",
@@ -437,12 +438,20 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainStore",
                 "KCLocalKeychains", "KCItemSources", "KCBackupArchive", "KCBackupEngine",
             ]),
-        tests("KCAsking", ["KCByteStreams", "KCConsole"]),
+        .target(
+            name: "KCTaskSupport",
+            dependencies: [
+                "KCTestSupport", "KCAgePlugins", "KCAsking", "KCStoreTasks", "KCByteStreams", "KCConsole",
+                "KCCryptography",
+                "KCDeviceIdentity", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains",
+            ],
+            path: "Tests/KCTaskSupport", swiftSettings: settings + quickly),
+        tests("KCAsking", ["KCTaskSupport", "KCByteStreams", "KCConsole"]),
         tests(
             "KCStoreTasks",
             [
-                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCHomeFiles", "KCItemStores", "KCKeychainModel",
-                "KCKeychainStore", "KCLocalKeychains",
+                "KCTaskSupport", "KCAsking", "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCHomeFiles",
+                "KCItemStores", "KCItemSources", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains",
             ]),
         tests("KCBackupTasks", ["KCAsking"]),
         tests(

@@ -1,6 +1,7 @@
 import Foundation
 import KCByteStreams
 import KCConsole
+import KCTaskSupport
 import KCTestSupport
 import Testing
 
@@ -22,7 +23,9 @@ struct SecretInputTests {
         let places = SecretPlaces(
             environment: environment.merging(["PATH": "/usr/bin:/bin"]) { given, _ in given },
             resolve: { [folder] in folder.path($0) })
-        return SecretInput(asking: asking, places: places, warn: { warn($1) })
+        return SecretInput(asking: asking, places: places) { event in
+            if case SecretEvent.oddity(let oddity, _) = event { warn(oddity) }
+        }
     }
 
     private func write(_ name: String, _ text: String, mode: Int = 0o600) throws {

@@ -3,6 +3,7 @@ import KCBackupCatalogue
 import KCBackupTasks
 
 @testable import KCBackupJobs
+import KCStoreTasks
 
 extension Job {
     /// A job of every keychain, or of what `change` makes of the request.

@@ -2,6 +2,7 @@ import KCAsking
 import KCBackupTasks
 import KCDeviceIdentity
 import KCKeychainModel
+import KCStoreTasks
 import Testing
 
 @testable import KCBackupJobs

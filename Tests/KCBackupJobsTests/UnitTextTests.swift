@@ -3,6 +3,7 @@ import KCAsking
 import KCBackupCatalogue
 import KCBackupTasks
 import KCByteStreams
+import KCStoreTasks
 import KCTestSupport
 import Testing
 

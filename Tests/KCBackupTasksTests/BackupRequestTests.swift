@@ -1,4 +1,5 @@
 import KCAsking
+import KCStoreTasks
 import Testing
 
 @testable import KCBackupTasks

@@ -7,6 +7,7 @@ import KCItemStores
 import KCKeychainModel
 import KCKeychainStore
 import KCLocalKeychains
+import KCTaskSupport
 import KCTestSupport
 import Testing
 
@@ -14,32 +15,13 @@ import Testing
 
 @Suite("Keychains by name")
 struct KeychainOpeningTests {
-    private let folder: TemporaryFolder
-    private let machine: Machine
+    private let scratch: ScratchMachine
+    private var machine: Machine { scratch.machine }
+    private var folder: TemporaryFolder { scratch.folder }
 
-    init() throws {
-        folder = try TemporaryFolder(inMemory: true)
-        var machine = Machine(
-            clock: { .reference }, environment: [:], home: folder.path,
-            costs: DerivationCosts(passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1)),
-            program: "kcbackup")
-        machine.machineIDPath = "/none"
-        // No desktop runs here.
-        machine.userRuntimeFolder = folder.path
-        self.machine = machine
-    }
+    init() throws { scratch = try ScratchMachine() }
 
-    private func make(_ name: String, passcode: String? = nil) throws {
-        let local = try LocalKeychain(name, in: machine)
-        try FileManager.default.createDirectory(
-            atPath: machine.dataFolder.keychains, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        let secret: SecretBytes? = if let passcode { SecretBytes(copying: passcode.utf8) } else { nil }
-        _ = try Keychain.create(
-            at: local.path, deviceKey: LocalDevice(machine).keyOrFirst().key, passcode: secret,
-            cost: ScryptCost(logN: 1),
-            now: .reference)
-    }
+    private func make(_ name: String, passcode: String? = nil) throws { _ = try scratch.make(name, passcode: passcode) }
 
     @Test("Each failure to open a keychain has its name")
     func named() throws {

@@ -60,11 +60,21 @@ struct LayoutTests {
         let others = [
             "KCArchiveForgery", "KCFuzzingTests", "CKCTestSupport", "KCTestSupport", "KCTestSupportTests", "StyleTests",
             "FaultTests", "KCConcurrentProgram", "KCSealingProgram", "KCTerminalProgram", "KCTrustProgram",
-            "SecondReader", "SeededDefects",
+            "SecondReader", "SeededDefects", "KCTaskSupport",
         ]
         let subjects = Repository.names(in: "Tests").filter { !others.contains($0) }
         let targets = Repository.targets.filter { SourceRule.owners[$0] == nil }
         #expect(subjects == targets.map { $0 + "Tests" }.sorted())
+    }
+
+    @Test("The program tells every type of events of the tasks")
+    func eventsAreTold() {
+        func names(_ pattern: Regex<(Substring, Substring)>) -> [String] {
+            Repository.sources.flatMap { file in file.text.matches(of: pattern).map { String($0.1) } }.sorted()
+        }
+        let events = names(/(?:enum|struct) (\w+): TaskEvent/)
+        #expect(!events.isEmpty)
+        #expect(events == names(/extension (\w+): ToldEvent/))
     }
 
     @Test("Every file that a document links to exists", arguments: documents)

@@ -4,6 +4,7 @@ import KCBackupCatalogue
 import KCBackupJobs
 import KCBackupTasks
 import KCKeychainModel
+import KCStoreTasks
 import KCTestSupport
 import Testing
 

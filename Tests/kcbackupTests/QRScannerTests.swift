@@ -4,6 +4,7 @@ import KCQRCodes
 import KCTestSupport
 import Testing
 
+@testable import KCStoreTasks
 @testable import kcbackup
 
 @Suite(

@@ -1,5 +1,7 @@
 import Foundation
+import KCAsking
 import KCConsole
+import KCStoreTasks
 import KCTestSupport
 import Synchronization
 import Testing
@@ -142,10 +144,11 @@ struct QuietCheckTests {
             return {}
         }
         let session = Session(world, OutputStyle())
-        session.checking { session.warn("x") }
-        session.checking { session.draw("50%") }
-        try session.checking { try session.write("result".utf8.span) }
-        #expect(try session.checking { try session.world.terminal.confirms("Go on?") })
+        let asking = session.context.asking
+        asking.checking { session.warn("x") }
+        asking.checking { session.draw("50%") }
+        try asking.checking { try session.write("result".utf8.span) }
+        #expect(try asking.checking { try session.world.terminal.confirms("Go on?") })
         session.draw("|")
         let notice = "checking…" + Self.erasing
         #expect(

@@ -1,4 +1,5 @@
 import KCAsking
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -33,8 +34,8 @@ struct SecretOptionTests {
 
     @Test("A secret that has to be typed is asked for by its name, with what was wrong before")
     func prompts() throws {
-        let terminal = ScriptedTerminal(answers: ["a", "b", "", "a", "a"])
-        let asking = TerminalAsking(terminal: terminal)
+        let terminal = ScriptedTerminal(answers: ["a", "b", "", "a", "a"], width: 200)
+        let asking = Session(home.world(terminal), OutputStyle()).context.asking
         let wrong = WrongAnswer(.passcode, triesLeft: 1, doubt: .composed)
         _ = try asking.secret(.passcode(keychain: "login"), after: nil)
         _ = try asking.secret(.passcode(keychain: "login"), after: wrong)

@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupArchive
 internal import KCConsole
 internal import KCItemSources
@@ -6,7 +7,7 @@ internal import KCReportText
 /// Shows progress to a waiting user: one line on standard error's terminal.
 ///
 /// The line appears after one second, and is erased before anything else is written.
-final class Progress {
+final class Progress: TaskProgress {
     private let session: Session
     private let what: String
     private let total: UInt64?
@@ -98,10 +99,5 @@ extension Progress {
         self.init(
             what, of: archive.size * readings + archive.metadataSize * metadataReadings, in: session,
             done: { archive.bytesRead })
-    }
-
-    /// Starts progress for work that reads a file of items; the size of data from a pipe is unknown.
-    convenience init(_ what: String, in session: Session, reading lines: ItemLines) {
-        self.init(what, of: lines.size, in: session, done: lines.size == nil ? nil : { lines.bytesRead })
     }
 }

@@ -26,8 +26,8 @@ final class Session {
         get { subject.job }
         set { subject.job = newValue }
     }
-    /// The password of the desktop keyring: several collections may need it, and a source gives it only once.
-    let desktopPassword = KeptSecret()
+    /// The password of the desktop keyring, for all tasks of the run.
+    private let desktopPassword = KeptSecret()
     /// When the run began; everything that one run writes has this date.
     let now: Timestamp
     /// What the command can do with the desktop keyring.
@@ -42,6 +42,7 @@ final class Session {
         let notice = DelayedNotice(on: world.messages, timer: world.later)
         var world = world
         world.terminal = WrappingTerminal(world.terminal, hiding: notice)
+        world.machine.tool = CommandLineTool.tool
         self.world = world
         self.style = style
         self.notice = notice
@@ -51,12 +52,11 @@ final class Session {
     /// The machine that tasks work with.
     var machine: Machine { world.machine }
 
-    /// The input for secrets.
-    var secrets: SecretInput {
-        SecretInput(
-            asking: TerminalAsking(terminal: world.terminal),
-            places: SecretPlaces(environment: machine.environment, resolve: machine.resolve),
-            warn: { question, oddity in self.warn("the \(question.words) \(oddity.words)") })
+    /// What tasks of this run work with.
+    var context: TaskContext {
+        TaskContext(
+            machine: machine, asking: TerminalAsking(session: self), now: now, desktopPassword: desktopPassword,
+            tell: tell)
     }
 
     /// The calendar of times that people read.
@@ -178,27 +178,6 @@ final class Session {
         try? world.messages.write(text.utf8.span)
     }
 
-    // As long as a user waits without wondering whether anything happens.
-    private static let patience = Duration.milliseconds(300)
-
-    /// Runs `check`, which finds out whether a secret is right, and says so if that takes a while.
-    func checking<Result: ~Copyable>(_ check: () throws -> Result) rethrows -> Result {
-        if showsProgress { notice.begin("checking…", after: Self.patience) }
-        defer { notice.end() }
-        return try check()
-    }
-
-    /// Runs `body`, which reads secrets from `sources` and works with them; if one is typed, nothing else that is typed
-    /// meanwhile is shown.
-    ///
-    /// - Throws: `TerminalFailure`, and what `body` throws.
-    func quietly<Result: ~Copyable>(
-        _ sources: SecretSource?..., body: () throws -> Result
-    ) throws -> Result {
-        let isTyped = sources.contains { $0 == .terminal || $0 == nil && world.terminal.isAttended }
-        return try isTyped ? world.terminal.quietly(body) : body()
-    }
-
     /// Notes that the change that was just made can be undone, if a state was kept before it.
     ///
     /// - Parameter keychain: the keychain as it was named on the command line.
@@ -211,16 +190,6 @@ final class Session {
     func undoCommand(_ keychain: String?) -> String {
         let option = keychain.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
         return "'kcbackup undo\(option)'"
-    }
-
-    /// Returns a new passcode for a keychain; nil if the user types none and confirms that.
-    ///
-    /// - Throws: as `SecretInput.new`.
-    func newPasscode(_ wanted: WantedSecret, judge: (borrowing SecretBytes) throws -> Void) throws -> SecretBytes? {
-        while true {
-            if let secret = try secrets.new(wanted, judge: judge) { return secret }
-            if try world.terminal.confirms("Make it without a passcode?") { return nil }
-        }
     }
 
     /// Ends a dry run whose run itself would ask: says so, or without a terminal refuses as that run would.

@@ -1,3 +1,4 @@
+package import KCAgePlugins
 package import KCByteStreams
 package import KCConsole
 
@@ -23,6 +24,55 @@ package protocol Asking {
     ///
     /// - Throws: `TerminalFailure`, and what `body` throws.
     func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result
+
+    /// Runs `check`, which finds out whether a secret is right, and says so if that takes a while.
+    func checking<Result: ~Copyable>(_ check: () throws -> Result) rethrows -> Result
+
+    /// Asks for a touch of a security token, where a passcode would be asked for.
+    func touch(_ request: TouchRequest) throws(TerminalFailure)
+
+    /// Asks a question whose answer is yes or no; only if a person can be asked.
+    func confirms(_ question: TaskQuestion) throws(TerminalFailure) -> Bool
+
+    /// The person for whom plugins of age run.
+    var pluginUser: any PluginUser { get }
+
+    /// Begins to show the progress of work to whoever waits.
+    ///
+    /// - Parameters:
+    ///   - total: the amount of work, in steps or in the unit of `done`; nil if unknown.
+    ///   - done: returns the amount of work done so far; nil to count steps.
+    func follow(_ work: TaskWork, _ total: UInt64?, _ done: (() -> UInt64)?) -> any TaskProgress
+}
+
+/// A question of a task whose answer is yes or no.
+package enum TaskQuestion: Hashable, Sendable {
+    /// Whether a keychain is to be made without a passcode.
+    case noPasscode
+}
+
+/// Work that may take a while.
+package enum TaskWork: Hashable, Sendable {
+    case readingItems
+    case decryptingFiles
+}
+
+/// The progress of work.
+package protocol TaskProgress {
+    /// Counts a step.
+    func step()
+    /// Ends the display.
+    func finish()
+}
+
+/// A touch of a security token that a task waits for.
+package enum TouchRequest: Hashable, Sendable {
+    /// Of the token with this name.
+    case named(String)
+    /// Of the token that blinks.
+    case blinking
+    /// Of the token that was just touched.
+    case again
 }
 
 /// A secret that was wrong, and may be typed again.

@@ -6,18 +6,16 @@ internal import KCCryptography
 package struct SecretInput {
     private let asking: any Asking
     private let places: SecretPlaces
-    /// Warns of a new secret that will be hard to type.
-    let warn: (SecretQuestion, SecretOddity) -> Void
+    private let tell: (any TaskEvent) -> Void
 
     /// The maximum size of a passphrase or passcode in bytes: far more than anyone types.
     package static let limit = PrivateFile.sizeLimit
 
-    package init(
-        asking: any Asking, places: SecretPlaces, warn: @escaping (SecretQuestion, SecretOddity) -> Void
-    ) {
+    /// - Parameter tell: receives events of `SecretEvent`.
+    package init(asking: any Asking, places: SecretPlaces, tell: @escaping (any TaskEvent) -> Void) {
         self.asking = asking
         self.places = places
-        self.warn = warn
+        self.tell = tell
     }
 
     /// Checks that a secret that is read later can be, as far as that can be known without reading it: before another is
@@ -102,6 +100,10 @@ package struct SecretInput {
             judged = secret
         }
         throw SecretProblem.differ(wanted.question)
+    }
+
+    private func warnOfOddities(_ secret: borrowing SecretBytes, _ wanted: WantedSecret) {
+        for oddity in secret.oddities { tell(SecretEvent.oddity(oddity, of: wanted.question)) }
     }
 
     private func asksPerson(_ wanted: WantedSecret) throws(SecretProblem) -> Bool {

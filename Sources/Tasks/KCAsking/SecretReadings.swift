@@ -99,11 +99,11 @@ extension SecretBytes {
     var holdsNUL: Bool { withBytes { bytes in bytes.indices.contains { bytes[$0] == 0 } } }
 }
 
-extension SecretInput {
-    /// Warns of what is in a new secret and will hardly be typed as it is.
-    func warnOfOddities(_ secret: borrowing SecretBytes, _ wanted: WantedSecret) {
+extension SecretBytes {
+    /// What in a new secret will hardly be typed as it is.
+    var oddities: [SecretOddity] {
         var (isText, isInvisible, hasBlank) = (true, false, false)
-        secret.withBytes { bytes in
+        withBytes { bytes in
             do {
                 var scalars = try UTF8Span(validating: bytes).makeUnicodeScalarIterator()
                 var last: Unicode.Scalar?
@@ -122,10 +122,11 @@ extension SecretInput {
                 isText = false
             }
         }
-        if !isText { warn(wanted.question, .notText) }
-        if isInvisible { warn(wanted.question, .invisible) }
-        if hasBlank { warn(wanted.question, .blank) }
-        if SecretDoubt(secret) == .decomposed { warn(wanted.question, .decomposed) }
+        let found: [(Bool, SecretOddity)] = [
+            (!isText, .notText), (isInvisible, .invisible), (hasBlank, .blank),
+            (SecretDoubt(self) == .decomposed, .decomposed),
+        ]
+        return found.compactMap { $0 ? $1 : nil }
     }
 }
 

@@ -3,6 +3,7 @@ internal import KCBackupCatalogue
 internal import KCBackupTasks
 internal import KCByteStreams
 package import KCDeviceIdentity
+internal import KCStoreTasks
 
 /// The lines of a job in its `StateFile`.
 ///

@@ -1,4 +1,5 @@
 package import KCByteStreams
+package import KCStoreTasks
 
 /// Something that will make a job fail, or its backups worth less, which shows before it runs.
 package enum JobFinding: Error, Hashable, Sendable {
@@ -20,8 +21,6 @@ package enum JobFinding: Error, Hashable, Sendable {
     ///
     /// No job looks in a shared one, in which others can put programs.
     case programNotFound(String, folder: String, isShared: Bool, job: String, InstalledStart)
-    /// So many files of the home, of which this is the first, would be in no archive of the job.
-    ///
-    /// Those that stay in their place by a rule can be accepted.
-    case filesMissing(job: String, first: String, reason: String, count: Int, canBeAccepted: Bool)
+    /// Files of the home would be in no archive of the job.
+    case filesMissing(job: String?, HomeFilesMissing)
 }

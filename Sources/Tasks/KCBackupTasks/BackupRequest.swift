@@ -1,5 +1,6 @@
 package import KCAsking
 internal import KCByteStreams
+package import KCStoreTasks
 
 /// What is backed up, and what opens the archives of it.
 ///
@@ -63,51 +64,6 @@ package struct BackupRequest: Hashable, Sendable {
     /// The systemd credentials that are read.
     package var credentials: [String] {
         secretSources.compactMap { if case .credential(let name) = $0 { name } else { nil } }
-    }
-}
-
-/// What opens a store, as far as stores of its kind need it.
-package struct StoreAccess: Hashable, Sendable {
-    package var key = Key.passcode(nil)
-    package var file = FileAccess()
-    /// True to leave out locked items of the desktop keyring.
-    package var skipsLocked = false
-    /// The files of the home that may be missing in its archive.
-    package var acceptMissing: [String] = []
-
-    package init() {}
-
-    package enum Key: Hashable, Sendable {
-        /// The passcode of a keychain, or the password of the desktop keyring; nil to ask if it is needed.
-        case passcode(SecretSource?)
-        /// The key that opens a keychain for backups alone.
-        case escrow(SecretSource)
-
-        package var source: SecretSource? {
-            switch self {
-            case .passcode(let source): source
-            case .escrow(let source): source
-            }
-        }
-
-        package var passcode: SecretSource? { if case .passcode(let source) = self { source } else { nil } }
-
-        package var escrow: SecretSource? { if case .escrow(let source) = self { source } else { nil } }
-    }
-}
-
-/// What opens another program's file.
-package struct FileAccess: Hashable, Sendable {
-    /// The name of its format; nil if its content tells.
-    package var format: String?
-    package var password: SecretSource?
-    /// The path of a file that opens it, with its password or instead of it.
-    package var keyFile: String?
-
-    package init(format: String? = nil, password: SecretSource? = nil, keyFile: String? = nil) {
-        self.format = format
-        self.password = password
-        self.keyFile = keyFile
     }
 }
 

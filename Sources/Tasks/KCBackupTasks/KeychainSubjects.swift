@@ -9,11 +9,6 @@ package import KCStoreTasks
 // A copy of the file of a keychain has its ID. Where the file is tells one from the other.
 
 extension LocalKeychain {
-    /// The first part of the names of its archives.
-    ///
-    /// A name is no file name: 'work.json' is another keychain than 'work', and has archives of its own.
-    package var stem: String { isNamed ? name : ArchiveName.stem(ofFile: Path.split(name).name) }
-
     /// The keychain as the subject of its archives.
     ///
     /// - Parameter id: the ID of its file, in hexadecimal.

@@ -25,6 +25,8 @@ package enum KeychainNameProblem: Error, Hashable, Sendable {
     case desktopKeyring
     case files(HomeRoot)
     case misnamed(String, MeantStore)
+    /// A file without a path.
+    case emptyPath
 }
 
 extension LocalKeychain {
@@ -69,12 +71,15 @@ extension LocalKeychain {
 
     /// Runs `body`, and names the keychain in its failures.
     ///
-    /// - Throws: `KeychainFailure` instead of `KeychainStoreError`, and what else `body` throws.
+    /// - Throws: `KeychainFailure` instead of `KeychainStoreError`, also within `WrongSecret`, and what else `body` throws.
     package func naming<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as KeychainStoreError {
             throw KeychainFailure(name, error)
+        } catch let wrong as WrongSecret {
+            guard let error = wrong.error as? KeychainStoreError else { throw wrong }
+            throw WrongSecret(error: KeychainFailure(name, error), kind: wrong.kind, doubts: wrong.doubts)
         }
     }
 

@@ -37,6 +37,8 @@ package struct Machine {
     package var userRuntimeFolder = SessionBus.runtimeFolder
     /// The path of this program, for units and scripts that start it later.
     package var program: String
+    /// The name and version of this program, as recorded in archives.
+    package var tool = "kcbackup"
 
     package init(
         clock: @escaping () -> Timestamp, environment: [String: String], home: String, costs: DerivationCosts,

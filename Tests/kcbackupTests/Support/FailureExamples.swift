@@ -82,7 +82,7 @@ enum FailureExamples {
     }()
 
     private static let lockedOfSeveral = Failure.passcodeOfOne(
-        .refused(.jobWithoutPasscode(job: "nightly", keychain: "login", .locked)), .backup)
+        .refused(.jobWithoutPasscode(job: "nightly", PasscodeNeeded(keychain: "login", .locked))), .backup)
     private static let keyringOfSeveral = Failure.passcodeOfOne(.secretService(.somethingLocked), .keyring)
     private static let unaskedOfSeveral = Failure.passcodeOfOne(
         .secret(.noSource(.passcode(keychain: "login"), .passcode)), .move)
@@ -224,10 +224,12 @@ enum FailureExamples {
             "rclone", folder: "/opt/bin", isShared: true, job: "nightly",
             .service("/home/ada/.config/systemd/user/kcbackup-nightly.service", isOfSystem: false)),
         .filesMissing(
-            job: "nightly", first: "~/.ssh", reason: "a symbolic link, which is not followed", count: 1,
-            canBeAccepted: true),
+            job: "nightly", HomeFilesMissing(first: "~/.ssh", reason: .left(.link), count: 1, canBeAccepted: true)),
         .filesMissing(
-            job: "nightly", first: "~/.ssh", reason: "permission denied", count: 2, canBeAccepted: false),
+            job: "nightly",
+            HomeFilesMissing(
+                first: "~/.ssh", reason: .unread(.file(FileFailure("/home/ada/.ssh", .system(13, doing: "opening")))),
+                count: 2, canBeAccepted: false)),
     ]
 
     private static let catalogues: [CatalogueFailure] = [
@@ -321,6 +323,13 @@ enum FailureExamples {
         .unwritable(.backslash("/mnt/back\\ups"), isCrontab: true),
     ]
 
+    /// The need of a keychain for which the given passcode is not meant.
+    private static let othersPasscode: PasscodeNeeded = {
+        var needed = PasscodeNeeded(keychain: "login", .locked)
+        needed.canBeGiven = false
+        return needed
+    }()
+
     private static let refusals: [Refusal] = [
         .explained(Explanation(.io, "the last run of job 'nightly', of 2026-11-21 03:00:00, was killed")),
         .noKeychains(isDesktopRunning: true), .jobRuns("nightly"),
@@ -335,9 +344,12 @@ enum FailureExamples {
         .unreadableName(path: "backups/old.kcb"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .retiredArchiveKey(device: device, path: "device.key.retired"),
-        .keyFileExists("key.txt"), .jobWithoutPasscode(job: "nightly", keychain: "login", .locked),
-        .jobWithoutPasscode(job: "nightly", keychain: "login", .lockable),
-        .jobWithoutPasscode(job: "nightly", keychain: "login", .itemsAsk),
+        .passcodeNeeded(PasscodeNeeded(keychain: "login", .locked), job: nil),
+        .passcodeNeeded(othersPasscode, job: nil),
+        .passcodeNeeded(PasscodeNeeded(keychain: "login", .itemsAsk), job: nil),
+        .keyFileExists("key.txt"), .jobWithoutPasscode(job: "nightly", PasscodeNeeded(keychain: "login", .locked)),
+        .jobWithoutPasscode(job: "nightly", PasscodeNeeded(keychain: "login", .lockable)),
+        .jobWithoutPasscode(job: "nightly", PasscodeNeeded(keychain: "login", .itemsAsk)),
         .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),
         .noArchives(in: "backups"),
         .noEscrowRecord(keychain: "login"), .namesake(of: "home:", keychain: "home-files"),

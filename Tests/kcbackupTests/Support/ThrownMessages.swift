@@ -89,9 +89,6 @@ struct ThrownMessages {
         ],
         "Archives/BackupMaking.swift": ["calendar.day(now)": "1969-12-31"],
         "Options/JobOptions.swift": ["quoted(to)": "'nas:backups'", "shellWord(to)": "nas:backups"],
-        "Options/KeychainOptions.swift": [
-            "quoted(name)": "'login'", "shellWord(name)": "login", "SecretSource.forms": SecretSource.forms,
-        ],
         "Options/StoreOptions.swift": ["option.spelling": "--escrow"],
         "Options/VariableItem.swift": ["option.spelling": "--with", "name": "PATH"],
         "Options/UnitOptions.swift": [

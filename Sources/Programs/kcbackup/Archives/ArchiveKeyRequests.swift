@@ -23,7 +23,7 @@ extension ArchiveKeyRequest {
         }
         // A key given for both purposes is a mistake, and guessing wrong would let it open secrets.
         let restoring = seen
-        for found in try inspecting.map({ try RecipientOptions.parse($0, plugins: session.plugins) }) {
+        for found in try inspecting.map({ try RecipientOptions.parse($0, plugins: session.context.plugins) }) {
             if restoring.contains(found) {
                 throw UsageProblem(
                     "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
@@ -34,7 +34,7 @@ extension ArchiveKeyRequest {
         }
         // Before anything is asked or read, and when a job is made.
         for case .plugin(let recipient) in given.restoring + given.inspecting {
-            _ = try session.plugins.path(of: recipient.plugin)
+            _ = try session.context.plugins.path(of: recipient.plugin)
         }
         // An archive that only inspect keys open could never be restored.
         let asks = passphrase != nil || session.world.terminal.isAttended
@@ -87,14 +87,14 @@ extension ArchiveKeyRequest {
     /// - Throws: errors of reading secrets, `ArchiveFailure`, `CryptographyFailure`.
     func keys(_ given: GivenRecipients, of keychain: String, in session: Session) throws -> ArchiveKeys {
         guard asks(given) else { return try maker(given, of: keychain, in: session).make() }
-        return try session.quietly(passphrase) { try maker(given, of: keychain, in: session).make() }
+        return try session.context.quietly(passphrase) { try maker(given, of: keychain, in: session).make() }
     }
 
     /// Checks that a passphrase that was given can be read, before anything else is asked for.
     ///
     /// - Throws: as `SecretInput.require`.
     func requirePassphrase(in session: Session) throws {
-        if passphrase != nil { try session.secrets.require(wanted) }
+        if passphrase != nil { try session.context.secrets.require(wanted) }
     }
 
     private var wanted: WantedSecret {
@@ -111,10 +111,11 @@ extension ArchiveKeyRequest {
         guard asks(given), let cost = session.machine.costs.passphrase else {
             return ArchiveKeyMaker(given)
         }
-        let chosen = try session.secrets.new(wanted, judge: { try session.judge(passphrase: $0, of: keychain) })
+        let chosen = try session.context.secrets.new(
+            wanted, judge: { try session.context.judge($0, wanted, of: keychain) })
         return try ArchiveKeyMaker(
             given, passphrase: chosen ?? session.generatePassphrase(), cost: cost,
-            quietly: { make in try session.quietly(passphrase) { try make() } })
+            quietly: { make in try session.context.quietly(passphrase) { try make() } })
     }
 
     /// Returns the names of the keys as recorded in a catalogue.

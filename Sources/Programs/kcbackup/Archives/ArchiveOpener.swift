@@ -69,7 +69,7 @@ final class ArchiveOpener {
         let wanted = WantedSecret(.passphrase(file: archive), .passphrase, from: options.passphrase)
         for kept in passphrases.reversed() {
             do {
-                return try kept.use(wanted, in: session) { try genuine.open(passphrase: $0) }
+                return try kept.use(wanted, in: session.context) { try genuine.open(passphrase: $0) }
             } catch ArchiveFailure.wrongPassphrase {
                 continue
             }
@@ -82,7 +82,7 @@ final class ArchiveOpener {
         var isRead = false
         defer { if fresh.isRead { passphrases.append(fresh) } }
         do {
-            return try fresh.use(wanted, in: session) { passphrase in
+            return try fresh.use(wanted, in: session.context) { passphrase in
                 isRead = true
                 return try genuine.open(passphrase: passphrase)
             }
@@ -109,40 +109,5 @@ final class ArchiveOpener {
             hasUnreadableKey = true
             throw error
         }
-    }
-}
-
-/// A secret that is read when first needed and then kept as long as this object; a typed one is kept only if it is
-/// right.
-final class KeptSecret {
-    private var secret: SecretReadings?
-
-    /// True if the secret has been read.
-    var isRead: Bool { secret != nil }
-
-    /// Reads the secret, unless it has been read already, and passes it to `body`.
-    ///
-    /// - Throws: errors of reading secrets, and what `body` throws.
-    func use<Result>(
-        _ wanted: WantedSecret, in session: Session, _ body: (borrowing SecretBytes) throws -> Result
-    ) throws -> Result {
-        if let secret { return try session.tried(secret, wanted.question.kind, body) }
-        var latest: SecretReadings?
-        let result = try session.trying(
-            wanted,
-            keep: {
-                latest = $0; if !wanted.isTyped { secret = $0 }
-            }, body)
-        secret = latest
-        return result
-    }
-
-    /// Reads the secret, unless it has been read already, to set it.
-    ///
-    /// - Throws: as `SecretInput.existing` and `SecretInput.chosen`.
-    func chosen(_ wanted: WantedSecret, in session: Session) throws -> SecretBytes {
-        let read = try secret ?? session.secrets.existing(wanted)
-        secret = read
-        return try session.secrets.chosen(read, wanted)
     }
 }

@@ -93,7 +93,8 @@ struct ArchiveOptions: ParsableArguments {
     ///
     /// - Throws: `Refusal`, `ForeignFailure`, `FileFailure`, `StreamFailure`.
     static func refuseOther(_ archive: String, in session: Session) throws {
-        guard let format = try ForeignReader(archive, FileAccess(), in: session).formatOfFile() else {
+        session.subject.file = archive
+        guard let format = try ForeignReader(archive, FileAccess(), in: session.context).formatOfFile() else {
             return
         }
         if let refused = format as? RefusedFormat {
@@ -138,7 +139,7 @@ struct ArchiveOptions: ParsableArguments {
             throw ArchiveFailure.noPassphraseSet
         }
         let wanted = WantedSecret(.passphrase(file: path), .passphrase, from: passphrase)
-        return try session.trying(wanted) { try file.open(with: [ScryptIdentity(passphrase: $0)]) }
+        return try session.context.trying(wanted) { try file.open(with: [ScryptIdentity(passphrase: $0)]) }
     }
 
     /// Returns the identities in the given files.

@@ -40,7 +40,7 @@ struct ArchivePasscodeOption: ParsableArguments {
         guard try archivePasscode != nil || isNeeded && proven.needsPasscode(for: filter) else { return }
         guard archivePasscode != nil || session.world.terminal.isAttended else { throw ArchiveFailure.passcodeNeeded }
         let wanted = WantedSecret(.formerPasscode(archive: path), .archivePasscode, from: archivePasscode)
-        try kept.use(wanted, in: session) { passcode in
+        try kept.use(wanted, in: session.context) { passcode in
             try stored.unlock(passcode: passcode, minimumCost: session.machine.costs.lowestPasscode)
         }
     }

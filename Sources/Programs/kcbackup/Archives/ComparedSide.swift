@@ -12,6 +12,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// One of the two things that `diff` compares, as the user named it.
 enum ComparedSide {
@@ -25,7 +26,7 @@ enum ComparedSide {
         /// The number of items that the file binds to a device, which are not read.
         let bound: Int
         /// The options that were given to open it, and that it did not need.
-        let unneeded: [OptionName]
+        let unneeded: [FileAccess.Part]
     }
 
     /// The archive; nil for a file.
@@ -65,8 +66,8 @@ enum ComparedSide {
     var bound: Int { if case .file(_, let facts) = self { facts.bound } else { 0 } }
 
     /// True if this side does not need an option for files that was given.
-    func leaves(_ option: OptionName) -> Bool {
-        if case .file(_, let facts) = self { facts.unneeded.contains(option) } else { true }
+    func leaves(_ part: FileAccess.Part) -> Bool {
+        if case .file(_, let facts) = self { facts.unneeded.contains(part) } else { true }
     }
 
     /// The members that describe it as the first side.
@@ -144,9 +145,10 @@ struct ComparedSides {
     }
 
     /// Reads a file of another program; nil for an archive or an unknown file.
-    private func read(_ path: String) throws -> ForeignReader.Reading? {
+    private func read(_ path: String) throws -> ForeignReading? {
         try foreign.check(with: path)
-        var reader = ForeignReader(path, foreign, in: session)
+        session.subject.file = path
+        var reader = ForeignReader(path, foreign, in: session.context)
         reader.isOneOfTwo = true
         guard let input = try reader.inputUnlessArchive() else { return nil }
         do {

@@ -17,7 +17,6 @@ internal import KCStoreTasks
 struct FolderBackup {
     let request: FolderBackupRequest
     let accepted: RunExceptions
-    let unlocking: UnlockOptions
     let session: Session
     /// True if archives of other folders may be copied to the same place.
     var isCopied = false
@@ -143,7 +142,7 @@ struct FolderBackup {
             throw Refusal.noKeychains(isDesktopRunning: try session.machine.desktopKeyring() == .running)
         }
         // A keychain has a device key already.
-        if let single, single.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
+        if let single, single.kind != .keychain { try session.context.makeDeviceKey() }
         let folder = try session.backupFolder(
             path, waitingAtMost: request.waiting, mayBeNew: makesFolder, maySwitch: accepted.mayChange)
         let hasTrash = folder.catalogue.entries.contains { $0.state == .trashed }
@@ -201,8 +200,8 @@ struct FolderBackup {
     private func names() throws -> [String] {
         let keychains = try LocalKeychain.names(in: session.machine.dataFolder)
         guard backup.stores == .home else { return keychains }
-        try NamedHome(root: .home).requirePlace(in: session)
-        try StoreChoice.makeDeviceKey(in: session)
+        try NamedHome(root: .home).requirePlace(in: session.machine)
+        try session.context.makeDeviceKey()
         switch try session.machine.desktopKeyring() {
         case .running: return keychains + [DesktopKeyring.all.name, HomeRoot.home.storeName]
         // The warnings of a job are not shown, so the keyring is reported as a store that failed.
@@ -242,7 +241,7 @@ struct FolderBackup {
     }
 
     private func part(_ subject: any NamedStore, _ request: BackupRequest) throws -> Part {
-        let items = try subject.open(StoreOptions(request, unlocking), in: session).items
+        let items = try subject.open(StoreOptions(request), in: session).items
         let keychain = (subject as? LocalKeychain)?.subject(items.identity, in: session.machine)
         return Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
@@ -267,7 +266,7 @@ struct FolderBackup {
             return .same(entry)
         }
         let making = try CreateBackup(
-            of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
+            of: part.subject.archiveSource(), device: folder.device, tool: session.machine.tool, to: destination,
             now: session.now)
         let report: CreateReport
         do {

@@ -4,11 +4,12 @@ internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Describes another program's file, and the result of importing it or of the dry run, as text and in JSON.
 struct ImportText {
     let path: String
-    let reading: ForeignReader.Reading
+    let reading: ForeignReading
     let use: Use
     /// What wins where an item is there already.
     var policy = ConflictPolicy.newer
@@ -32,13 +33,20 @@ struct ImportText {
 
     /// Describes the contents of the file, before anything is written.
     func tellContents() throws {
-        if use == .dryRun, !session.style.isJSON {
-            try session.result([:], session.prose(contentLines.map { $0 + "\n" }))
-        } else {
-            for line in headLines { session.note(line) }
-            if !isNamedInJSON { for line in lossLines { tellLoss(line) } }
-        }
+        guard use == .dryRun, !session.style.isJSON else { return noteContents() }
+        try session.result([:], session.prose(contentLines.map { $0 + "\n" }))
+        tellProblems()
+    }
+
+    /// Describes the contents of the file in messages.
+    func noteContents() {
+        for line in headLines { session.note(line) }
         if isNamedInJSON { return }
+        for line in lossLines { tellLoss(line) }
+        tellProblems()
+    }
+
+    private func tellProblems() {
         warnOfRefused()
         // Always listed, even without a terminal.
         let left = reading.contents.staying
@@ -64,7 +72,8 @@ struct ImportText {
     var contentLines: [String] { headLines + lossLines }
 
     private var headLines: [String] {
-        let title = "\(displayed(path, limit: 1_000)): \(reading.words)"
+        let details = reading.contents.details.isEmpty ? "" : ", " + displayed(reading.contents.details, limit: 200)
+        let title = "\(displayed(path, limit: 1_000)): \(reading.format.title)\(details)"
         let parts = reading.contents.parts.map { counted($0.count, $0.kind, plural: plural($0.kind)) }
         return parts.isEmpty ? [title] : [title, parts.joined(separator: ", ")]
     }

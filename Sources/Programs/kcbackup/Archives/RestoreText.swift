@@ -2,6 +2,7 @@ internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Describes the result of a restore or of its dry run, as text and in JSON.
 struct RestoreText {

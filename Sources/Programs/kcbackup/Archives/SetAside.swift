@@ -2,6 +2,7 @@ internal import KCBackupCatalogue
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemStores
+internal import KCStoreTasks
 
 // Which of several stores are backed up: one that is set aside fails, and does not keep the others from their archives.
 

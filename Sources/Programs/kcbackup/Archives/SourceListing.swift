@@ -1,6 +1,7 @@
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The list of the items in a source, without their secrets.
 struct SourceListing {
@@ -15,7 +16,7 @@ struct SourceListing {
         try open.items.visitItems(&visitor)
         let items = visitor.items
         let lines = ItemRows(filter: filter, table: table, session: session).lines(
-            items, above: open.title, isFirst: isFirst)
-        try session.result(.members(open.members + [("items", .list(items.map { .item($0) }))]), lines)
+            items, above: open.title(in: session), isFirst: isFirst)
+        try session.result(.members(open.members(in: session) + [("items", .list(items.map { .item($0) }))]), lines)
     }
 }

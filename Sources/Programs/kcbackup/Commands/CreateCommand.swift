@@ -68,7 +68,8 @@ struct CreateCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let request = try options.request()
+        var request = try options.request()
+        request.access.asksDesktop = unlocking.unlock
         try session.requireClock()
         if let file, let to = options.folder.to, !to.isEmpty { throw UsageProblem.fileAndFolder(file, to) }
         let folder = try options.folder.folder()
@@ -77,7 +78,7 @@ struct CreateCommand: Verb {
         if let folder, remote == nil {
             return try FolderBackup(
                 request: options.folder.request(request, to: folder), accepted: options.folder.accepted,
-                unlocking: unlocking, session: session
+                session: session
             ).run()
         }
         if remote != nil { try options.checkForRemote() }
@@ -86,12 +87,12 @@ struct CreateCommand: Verb {
         let target =
             try remote.map { try ArchiveOutput($0, of: subject, in: session) }
             ?? ArchiveOutput(file, of: subject, in: session)
-        let open = try subject.open(StoreOptions(request, unlocking), in: session)
+        let open = try subject.open(StoreOptions(request), in: session)
         let keys = try given.flatMap { try self.keys($0, request, open.items, subject, session) }
         // A run that fails before leaves no key behind; a keychain has one.
-        if subject.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
+        if subject.kind != .keychain { try session.context.makeDeviceKey() }
         let backup = try CreateBackup(
-            of: subject.archiveSource(), device: LocalDevice(session.machine).key(), tool: CommandLineTool.tool,
+            of: subject.archiveSource(), device: LocalDevice(session.machine).key(), tool: session.machine.tool,
             to: target.destination(in: session), now: session.now)
         let report = try target.making(in: session) {
             try request.make(backup, of: open.items, with: keys, in: session)
@@ -139,7 +140,8 @@ struct CreateCommand: Verb {
         }
         guard style.json, let path = target.path else { return }
         // With what a file holds, they are listed with their names as refused.
-        let damaged = open.holds == nil && open.home == nil ? report.damaged[...] : report.damaged.dropFirst(told)
+        let holdings = open.holdings(in: session)
+        let damaged = holdings.isEmpty ? report.damaged[...] : report.damaged.dropFirst(told)
         try session.result(
             .members([
                 ("archive", outline(of: target, path, session)),
@@ -148,7 +150,7 @@ struct CreateCommand: Verb {
                 ("notOpened", .number(report.notOpened)),
                 ("omitted", .list(report.omitted.map { .item($0) })),
                 ("damaged", .list(damaged.map { $0.map { .item($0) } ?? [:] })),
-            ]).adding([("holds", open.holds), ("home", open.home)]), [])
+            ]).adding(holdings), [])
     }
 
     /// Describes the new archive, which exists even if it cannot be read again.

@@ -159,7 +159,7 @@ struct KeyCopyConsent: ParsableArguments {
         session.subject.store = local.name
         defer { session.subject.store = nil }
         let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
-        try session.trying(wanted, of: keychain) { secret in
+        try session.context.trying(wanted, of: keychain) { secret in
             try session.machine.unlocked.unlock(
                 keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
         }

@@ -58,7 +58,7 @@ struct DeviceExportCommand: Verb {
         let path = session.machine.resolve(output)
         if try Path.exists(path) { throw FileFailure(output, .exists) }
         try session.requireFolder(ofKeyFile: output)
-        if passphrase != nil { try session.secrets.require(wanted) }
+        if passphrase != nil { try session.context.secrets.require(wanted) }
         switch status.holding {
         case .chip:
             try consent.require(for: id, to: "copy its key from the TPM", in: session)
@@ -87,9 +87,9 @@ struct DeviceExportCommand: Verb {
         guard given.isEmpty, let cost = session.machine.costs.passphrase else {
             return try encrypt(text, to: given.map(\.recipient))
         }
-        return try session.quietly(passphrase) {
-            let secret = try session.secrets.new(
-                wanted, judge: { try session.judge(passphrase: $0, of: LocalKeychain.defaultName) })
+        return try session.context.quietly(passphrase) {
+            let secret = try session.context.secrets.new(
+                wanted, judge: { try session.context.judge($0, wanted, of: LocalKeychain.defaultName) })
             return try encrypt(
                 text, to: [ScryptRecipient(passphrase: secret ?? session.generatePassphrase(), cost: cost)])
         }

@@ -111,17 +111,19 @@ struct DiffCommand: Verb {
 
     /// Refuses options for files that nothing needs of what is compared.
     private func requireNeeded(_ first: ComparedSide, _ second: ComparedSide?) throws(UsageProblem) {
-        if first.archive != nil, second.map({ $0.archive != nil }) ?? true, let option = foreign.access.firstGiven {
+        if first.archive != nil, second.map({ $0.archive != nil }) ?? true, let option = foreign.firstGiven {
             guard isStoreFile else { throw .needsFile(option) }
             if passcodeOption.passcode != nil, option != .keyFile { throw .together(.passcode, option) }
         }
         let path = first.archive == nil ? firstPath : secondPath ?? firstPath
-        for (isGiven, option) in [(foreign.password != nil, OptionName.password), (foreign.keyFile != nil, .keyFile)]
-        where isGiven && first.leaves(option) {
+        let given: [(Bool, FileAccess.Part)] = [
+            (foreign.password != nil, .password(.password)), (foreign.keyFile != nil, .keyFile),
+        ]
+        for (isGiven, part) in given where isGiven && first.leaves(part) {
             if let second {
-                if second.leaves(option) { throw .opensNothing(option, path: path) }
-            } else if first.archive == nil, !isStoreFile || option != .keyFile {
-                throw .opensNothing(option, path: path)
+                if second.leaves(part) { throw .opensNothing(part.option, path: path) }
+            } else if first.archive == nil, !isStoreFile || part != .keyFile {
+                throw .opensNothing(part.option, path: path)
             }
         }
     }
@@ -157,13 +159,12 @@ struct DiffCommand: Verb {
 
     /// The options for the store; those of files that an archive does not need are for a file.
     private func storeOptions(for kind: StoreKind, comparedWith first: ComparedSide) -> StoreOptions {
-        var options = StoreOptions(passcodeOption, unlocking)
-        guard kind == .file else { return options }
-        if first.archive != nil, foreign.password != nil || foreign.from != nil {
-            options.file = foreign.access
-        } else {
-            options.keyFile = foreign.keyFile
-            options.isOneOfTwo = !first.leaves(.keyFile)
+        let isOfFile = kind == .file
+        var options = StoreOptions(passcodeOption.passcode, unlocking, keyFile: isOfFile ? foreign.keyFile : nil)
+        if isOfFile, first.archive != nil, foreign.password != nil || foreign.from != nil {
+            options.useFileOptions(foreign.access)
+        } else if isOfFile, !first.leaves(.keyFile) {
+            options.use = .comparing
         }
         return options
     }

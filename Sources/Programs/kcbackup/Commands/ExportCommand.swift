@@ -96,7 +96,7 @@ struct ExportCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         try check()
-        if password != nil { try session.secrets.require(wanted) }
+        if password != nil { try session.context.secrets.require(wanted) }
         let file = try ExportFile(output, in: session)
         let filter = try conditions.filter(text)
         let source = try ExportSource(
@@ -136,7 +136,7 @@ struct ExportCommand: Verb {
             case .plain(let writer):
                 try file.make(to: age) { output in try writer.finish(to: output) }
             case .protected(let writer):
-                try session.quietly(password) {
+                try session.context.quietly(password) {
                     let password = try newPassword(in: session)
                     return try file.make(to: age) { output in try writer.finish(password: password, to: output) }
                 }
@@ -179,7 +179,8 @@ struct ExportCommand: Verb {
 
     /// Returns the password of the new file; on a terminal, one can be generated.
     private func newPassword(in session: Session) throws -> SecretBytes {
-        let chosen = try session.secrets.new(wanted, judge: { try session.judge(password: $0, of: output) })
+        let chosen = try session.context.secrets.new(
+            wanted, judge: { try session.context.judge($0, wanted, of: output) })
         return try chosen ?? session.generatePassphrase("password")
     }
 }

@@ -99,7 +99,7 @@ struct ImportCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         try opening.access.check(with: file, passcode: target.passcode)
         let table = try table()
-        let options = StoreOptions(target.passcodeOption, unlocking)
+        let options = StoreOptions(target.passcode, unlocking)
         let keyring = DesktopKeyring(target.keychain)
         let kind: StoreKind = keyring == nil ? .keychain : .keyring
         try kind.check(options.given + (removeFromFile ? [.removeFromFile] : []))
@@ -115,8 +115,9 @@ struct ImportCommand: Verb {
         let isThere = try Path.exists(local.path)
         if !isThere, !dryRun { _ = try target.open(in: session) }
 
-        let reader = ForeignReader(file, opening.access, in: session)
-        let reading: ForeignReader.Reading
+        session.subject.file = file
+        let reader = ForeignReader(file, opening.access, in: session.context)
+        let reading: ForeignReading
         do {
             reading = try reader.read(as: table)
         } catch ForeignFailure.unknownFormat where Path.isFolder(session.machine.resolve(file)) {

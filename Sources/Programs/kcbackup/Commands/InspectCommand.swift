@@ -173,25 +173,24 @@ struct InspectCommand: Verb {
     private func openStore(_ name: String, _ session: Session) throws -> OpenStore? {
         if let store = try StoreChoice.prefixed(name) {
             try refuseArchiveOptions()
-            var passcodeOption = try PasscodeOption.parse([])
-            passcodeOption.passcode = passcode
-            var options = StoreOptions(passcodeOption, unlocking)
-            options.file = foreign.access
-            options.skipLocked = skipLocked
+            var options = StoreOptions(passcode, unlocking)
+            options.useFileOptions(foreign.access)
+            options.access.skipsLocked = skipLocked
+            options.use = .listing
             return try store.open(options, in: session)
         }
         guard let reading = try foreignReading(name, session) else { return nil }
         try refuseArchiveOptions()
-        let text = ImportText(path: name, reading: reading, use: .source, session: session)
-        text.warnOfRefused()
-        return text.store(identity: name)
+        ImportText(path: name, reading: reading, use: .source, session: session).warnOfRefused()
+        return OpenStore(FileItems(reading.contents, identity: name), .ofFile(reading, path: name))
     }
 
     /// Reads another program's file; nil for an archive or an unknown file.
-    private func foreignReading(_ path: String, _ session: Session) throws -> ForeignReader.Reading? {
+    private func foreignReading(_ path: String, _ session: Session) throws -> ForeignReading? {
         try foreign.access.check(with: path)
-        let reader = ForeignReader(path, foreign.access, in: session)
-        if foreign.access.firstGiven != nil { return try reader.read() }
+        session.subject.file = path
+        let reader = ForeignReader(path, foreign.access, in: session.context)
+        if foreign.access.isGiven { return try reader.read() }
         guard let input = try reader.inputUnlessArchive() else { return nil }
         // Before a password is asked for: what was given may be meant as one.
         if try reader.formatOfFile() != nil { try refuseArchiveOptions() }

@@ -7,6 +7,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup item find`.
 struct ItemFindCommand: Verb {

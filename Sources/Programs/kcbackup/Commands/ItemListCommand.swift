@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup item list`.
 struct ItemListCommand: Verb {

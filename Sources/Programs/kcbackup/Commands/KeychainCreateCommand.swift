@@ -65,7 +65,7 @@ struct KeychainCreateCommand: Verb {
         if noPasscode, passcode != nil { throw UsageProblem.together(.passcode, .noPasscode) }
         if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
         if noPasscode, countedBy != nil { throw UsageProblem.together(.countedBy, .noPasscode) }
-        return try noPasscode ? make(in: session) : session.quietly(passcode) { try make(in: session) }
+        return try noPasscode ? make(in: session) : session.context.quietly(passcode) { try make(in: session) }
     }
 
     private func make(in session: Session) throws -> ExitStatus {
@@ -80,12 +80,13 @@ struct KeychainCreateCommand: Verb {
         try requireHolder(device, in: session)
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
+        let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
         let secret =
             noPasscode
             ? nil
-            : try session.newPasscode(
-                WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode),
-                judge: { strength = try session.judge($0, of: local.name) })
+            : try session.context.newPasscode(wanted) {
+                strength = try session.context.judge($0, wanted, of: local.name)
+            }
         if secret == nil {
             if countedBy == .tpm { session.warn(CounterName.nothingToCount) }
             session.warn(
@@ -95,12 +96,13 @@ struct KeychainCreateCommand: Verb {
 
         let holder = (heldBy ?? .file).new(in: session)
         let counter = (countedBy ?? .file).counter
-        session.tell(
-            try NewKeychain(local, heldBy: holder, in: session).make(passcode: secret, countedBy: counter), of: local)
+        let made = try NewKeychain(local, heldBy: holder, in: session.context).make(
+            passcode: secret, countedBy: counter)
+        session.tell(KeychainMakingEvent.made(keychain: local.name, made))
         if secret != nil {
             if counter == .chip { session.warnOfCounter(local.name) }
             if passcode == nil || passcode == .terminal {
-                try session.keepUnlocked(local, secret)
+                try session.context.keepUnlocked(local, secret)
             } else {
                 session.note(
                     "it is locked: 'kcbackup keychain unlock \(shellWord(local.name))' opens it for later commands")
@@ -146,46 +148,6 @@ struct KeychainCreateCommand: Verb {
         } catch {
             session.warn("created, but cannot be opened: " + session.failure(of: error).explanation.message)
             return ["name": .text(local.name), "path": .text(local.path)]
-        }
-    }
-}
-
-extension NewKeychain {
-    /// Creates an instance for a keychain in this world.
-    init(_ local: LocalKeychain, heldBy holder: NewKeyHolder = .file, in session: Session) {
-        let machine = session.machine
-        self.init(
-            local, in: machine.dataFolder, on: LocalDevice(machine), heldBy: holder, cost: machine.costs.passcode,
-            now: session.now)
-    }
-}
-
-extension Session {
-    /// Reports that a keychain was created and, if it is new, the device key.
-    func tell(_ made: NewKeychain.Made, of local: LocalKeychain) {
-        if let failure = made.notListed {
-            warn("not put on the search list of 'security': " + Failure.local(failure).explanation.message)
-        }
-        if made.isFirstOfDevice {
-            note("this device is now \(made.device); keep a copy of its key: 'kcbackup device export -o FILE.age'")
-        }
-        did("keychain \(quoted(local.name)) made")
-    }
-
-    /// Unlocks a new keychain, whose passcode was typed, for later commands; even if that fails, it has been created.
-    func keepUnlocked(_ local: LocalKeychain, _ passcode: borrowing SecretBytes?) throws {
-        do {
-            let keychain = try open(local)
-            // If nothing can stay unlocked, avoid a pointless key derivation.
-            if let refusal = try machine.unlocked.status(keychain, now: now).refusal {
-                return note("it is locked, and nothing can stay unlocked between commands: \(refusal.reason)")
-            }
-            try machine.unlocked.unlock(keychain, passcode: passcode, now: now)
-            try noteUnlocked(keychain)
-        } catch {
-            let failure = failure(of: error)
-            if failure.explanation.status == .interrupted { throw failure }
-            warn("created, but not unlocked: \(failure.explanation.message)")
         }
     }
 }

@@ -62,7 +62,7 @@ struct KeychainEscrowEnableCommand: Verb {
         if output != "-" { try session.requireFolder(ofKeyFile: output) }
         let unlocked = session.machine.unlocked
         let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcodeOption.passcode)
-        let secret = try session.trying(wanted, of: keychain) { secret in
+        let secret = try session.context.trying(wanted, of: keychain) { secret in
             try unlocked.unlock(keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
             return secret.copy()
         }

@@ -119,28 +119,18 @@ struct KeychainUnlockCommand: Verb {
                 try unlocked.resume(keychain)
             } else {
                 let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcodeOption.passcode)
-                try session.trying(wanted, of: keychain) { secret in
+                try session.context.trying(wanted, of: keychain) { secret in
                     try unlocked.unlock(keychain, passcode: secret.copy(), now: session.machine.clock())
                 }
             }
             session.done = "keychain \(quoted(local.name)) is unlocked"
-            try session.noteUnlocked(keychain)
+            try session.context.tellUnlocked(keychain, of: local)
         } else {
             session.note("keychain \(quoted(local.name)) has no passcode, and is always unlocked")
         }
         let status = try unlocked.status(keychain, now: session.now)
         try session.result(["states": [.status(local, status)]], [])
         return .ok
-    }
-}
-
-extension Session {
-    /// Tells how long a newly unlocked keychain stays unlocked.
-    func noteUnlocked(_ keychain: Keychain) throws(KeychainStoreError) {
-        let status = try machine.unlocked.status(keychain, now: now)
-        guard status.refusal == nil else { return }
-        let name = subject.store.map { " \(quoted($0))" } ?? ""
-        note("keychain\(name) is unlocked; it locks \(status.settings.words)")
     }
 }
 

@@ -71,17 +71,16 @@ struct KeychainSetPasscodeCommand: Verb {
         if noPasscode, newPasscode != nil { throw UsageProblem.together(.newPasscode, .noPasscode) }
         if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
         if noPasscode, countedBy != nil { throw UsageProblem.together(.countedBy, .noPasscode) }
-        return try session.quietly(passcode, noPasscode ? passcode : newPasscode) { try change(in: session) }
+        return try session.context.quietly(passcode, noPasscode ? passcode : newPasscode) { try change(in: session) }
     }
 
     private func change(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
-        let keychain = try session.open(local)
-        session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
+        let keychain = try PasscodeOption(passcode).open(local, in: session)
         let device = LocalDevice(session.machine)
         try countedBy?.require(heldBy: device.provider.status().holding.holder, device)
         let wanted = WantedSecret(.passcode(keychain: local.name), .newPasscode, from: newPasscode)
-        if newPasscode != nil { try session.secrets.require(wanted) }
+        if newPasscode != nil { try session.context.secrets.require(wanted) }
         // Check it before asking for the new one, so that a typing error is noticed right away.
         let current = try unlock(keychain, local.name, in: session)
         if noPasscode, case let asking = try keychain.constrainedProtections().values.reduce(0, +), asking > 0 {
@@ -93,7 +92,8 @@ struct KeychainSetPasscodeCommand: Verb {
         var strength: PasscodeStrength?
         var new: SecretBytes?
         if !noPasscode {
-            new = try session.secrets.new(wanted, judge: { strength = try session.judge($0, of: local.name) })
+            new = try session.context.secrets.new(
+                wanted, judge: { strength = try session.context.judge($0, wanted, of: local.name) })
         }
         let (had, escrow, tokens) = (keychain.hasPasscode, keychain.keybag.escrow, keychain.keybag.tokens)
         if new == nil {
@@ -150,7 +150,7 @@ struct KeychainSetPasscodeCommand: Verb {
             return nil
         }
         let wanted = WantedSecret(.passcode(keychain: name), .passcode, from: passcode)
-        return try session.trying(wanted, of: keychain) { secret in
+        return try session.context.trying(wanted, of: keychain) { secret in
             try unlocked.unlock(keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
             return secret.copy()
         }

@@ -56,7 +56,8 @@ struct KeychainSetSettingsCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try session.open(local)
         guard keychain.hasPasscode else { throw Refusal.nothingToLock(keychain: local.name) }
-        try passcodeOption.unlock(keychain, for: .of(Protection.unconstrained), in: session)
+        try session.context.unlock(
+            keychain, of: local, for: .of(Protection.unconstrained), passcode: passcodeOption.passcode)
         let before = keychain.lockSettings
         guard
             let settings = LockSettings(

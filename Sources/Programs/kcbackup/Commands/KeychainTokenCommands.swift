@@ -68,13 +68,13 @@ struct KeychainTokenAddCommand: Verb {
         }
         let unlocked = session.machine.unlocked
         let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: options.passcode)
-        let passcode = try session.trying(wanted, of: keychain) { secret in
+        let passcode = try session.context.trying(wanted, of: keychain) { secret in
             try unlocked.unlock(keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
             return secret.copy()
         }
         let handle = try handle(of: device, in: session)
-        try session.askTouch("Touch it once more.")
-        let secret = try session.secret(of: handle)
+        try session.context.asking.touch(.again)
+        let secret = try session.context.secret(of: handle)
         try keychain.enrollToken(name, handle, secret: secret, passcode: passcode, now: session.now)
         session.did(
             "the security token \(quoted(name.text)) opens 'user-presence' items of keychain \(quoted(local.name))")
@@ -87,9 +87,9 @@ struct KeychainTokenAddCommand: Verb {
 
     /// Makes a credential on the token.
     private func handle(of device: SecurityToken, in session: Session) throws -> TokenHandle {
-        try session.askTouch("Touch the security token when it blinks.")
+        try session.context.asking.touch(.blinking)
         let salt = try RandomBytes.bytes(count: TokenHandle.saltSize)
-        let credential = try session.quietly(nil) {
+        let credential = try session.context.quietly(nil) {
             try session.machine.tokens.enrol(device, .touch) { left in
                 guard session.world.terminal.isAttended else { throw TokenFailure.pinNeeded }
                 let tries = left.map { " (\(counted($0, "try", plural: "tries")))" } ?? ""

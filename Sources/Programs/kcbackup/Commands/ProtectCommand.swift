@@ -6,6 +6,7 @@ internal import KCFileProtection
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCStoreTasks
 
 /// `kcbackup protect`: encrypts files to keys of this device.
 struct ProtectCommand: ParsableCommand {
@@ -97,8 +98,8 @@ struct ProtectFilesCommand: Verb {
     /// - Throws: `AgeFailure`, also for what would stop the encryption of the first file.
     private func others(in session: Session) throws -> [any Recipient] {
         let given = RecipientOptions.once(
-            try alsoTo.map { try RecipientOptions.parse($0, plugins: session.plugins) })
-        for case .plugin(let recipient) in given { _ = try session.plugins.path(of: recipient.plugin) }
+            try alsoTo.map { try RecipientOptions.parse($0, plugins: session.context.plugins) })
+        for case .plugin(let recipient) in given { _ = try session.context.plugins.path(of: recipient.plugin) }
         if given.contains(where: { $0.isPostQuantum == true }) { throw AgeFailure.incompatibleRecipients }
         return given.map(\.recipient)
     }

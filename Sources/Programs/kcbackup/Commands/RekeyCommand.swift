@@ -67,7 +67,7 @@ struct RekeyCommand: Verb {
             throw FileFailure(archive, .notFound)
         }
         if let source = opening.passphrase {
-            try session.secrets.require(
+            try session.context.secrets.require(
                 WantedSecret(.passphraseOfNewArchive, .passphrase, from: source))
         }
         let (maker, names) = try newKeys(in: session)

@@ -126,7 +126,7 @@ struct RestoreCommand: Verb {
 
     /// The options about the store.
     private func store() -> StoreOptions {
-        var options = StoreOptions(passcodeOption, unlocking)
+        var options = StoreOptions(passcodeOption.passcode, unlocking)
         options.replace = replace
         options.replaceUnarchived = replaceUnarchived
         options.giveUpDeviceBinding = giveUpDeviceBinding

@@ -68,10 +68,8 @@ struct UndoCommand: Verb {
             for (isGiven, other) in others where isGiven { throw UsageProblem.together(.list, other) }
             if state != nil { throw UsageProblem.undoOfItems }
         }
-        var passcodeOption = try PasscodeOption.parse([])
-        passcodeOption.passcode = passcode
         let request = try UndoRequest(
-            store: RestorePlace(undoing: store.keychain, StoreOptions(passcodeOption, unlocking), in: session),
+            store: RestorePlace(undoing: store.keychain, StoreOptions(passcode, unlocking), in: session),
             state: state, isDryRun: dryRun, keepsState: !noUndo,
             isConfirmed: yes)
         return try list ? request.list(in: session) : request.undo(in: session)

@@ -73,7 +73,8 @@ struct UndoRequest {
         let home = HomeRoot.home
         let states: [KeptState]
         do {
-            states = try RestorableHome(home, session.machine.home, session.stateSetting).states().states.map(\.state)
+            states = try RestorableHome(home, session.machine.home, session.context.stateSetting).states().states.map(
+                \.state)
         } catch {
             // The states of the home must not keep a keychain from being taken back.
             session.warn(

@@ -22,8 +22,7 @@ struct ExportSource {
         _ fileKey: FileKeyOption, in session: Session
     ) throws {
         guard let archive else {
-            var options = StoreOptions(keychain.passcodeOption, unlocking)
-            options.keyFile = fileKey.keyFile
+            let options = StoreOptions(keychain.passcode, unlocking, keyFile: fileKey.keyFile)
             place = .live(try session.store(keychain.keychain).open(options, in: session).items)
             return
         }

@@ -2,6 +2,7 @@ internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCReportText
+internal import KCStoreTasks
 
 /// Explains a problem with a job.
 func explainJob(_ problem: JobFailure) -> Explanation {
@@ -174,10 +175,20 @@ func explainFinding(_ finding: JobFinding) -> Explanation {
                         + "'chmod go-w \(shellWord(folder))'"
                 ] : [])
                 + [replacing(start, of: job)])
-    case .filesMissing(let job, let first, let reason, let count, let canBeAccepted):
+    case .filesMissing(let job, let missing):
         Explanation(
             .incomplete,
-            "\(counted(count, "file")) would be in no archive\(count == 1 ? ": " : "; first, ")\(quoted(first)): \(reason)",
-            hints: canBeAccepted ? [acceptingMissing(job: job, path: first)] : [])
+            "\(counted(missing.count, "file")) would be in no archive\(missing.count == 1 ? ": " : "; first, ")"
+                + "\(quoted(missing.first)): \(missing.reason.words)",
+            hints: missing.canBeAccepted ? [acceptingMissing(job: job, path: missing.first)] : [])
+    }
+}
+
+extension HomeFilesMissing.Reason {
+    fileprivate var words: String {
+        switch self {
+        case .unread(let problem): problem.words
+        case .left(let reason): reason.words
+        }
     }
 }

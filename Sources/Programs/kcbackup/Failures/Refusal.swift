@@ -9,6 +9,7 @@ internal import KCKeychainStore
 internal import KCRemotes
 internal import KCReportText
 internal import KCSecretService
+internal import KCStoreTasks
 
 /// A rule of this program, or an answer from the user, that ends a run.
 ///
@@ -91,10 +92,37 @@ extension Refusal {
             ).adding(archiveCarries ? ["an archive carries more to another machine: 'kcbackup create'"] : []))
     }
 
-    /// The keychain has a passcode, which the job was not given; `isLocked` if that has made a run fail.
-    static func jobWithoutPasscode(job: String, keychain: String, _ need: JobNeed) -> Refusal {
-        Refusal(
-            .locked, "keychain \(quoted(keychain)) \(need.rawValue)",
+    /// A passcode is needed and nobody can be asked for it.
+    ///
+    /// - Parameter job: the job that the run is for, if there is one.
+    static func passcodeNeeded(_ failure: PasscodeNeeded, job: String?) -> Refusal {
+        if let job { return jobWithoutPasscode(job: job, failure) }
+        let name = failure.keychain
+        let gives = "where SOURCE is \(SecretSource.forms)"
+        guard failure.need != .itemsAsk else {
+            return Refusal(
+                .locked,
+                "keychain \(quoted(name)) has items that ask for the passcode each time, and there is no terminal to ask "
+                    + "for it on",
+                remedies: [.passcode("'\(OptionName.passcode.spelling) SOURCE' gives it, \(gives)")])
+        }
+        let unlock = Remedy("'kcbackup keychain unlock \(shellWord(name))' opens it for later commands")
+        let give = Remedy.passcode("'\(OptionName.passcode.spelling) SOURCE' opens it for this one, \(gives)")
+        return Refusal(
+            .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
+            remedies: failure.canBeGiven ? [unlock, give] : [unlock])
+    }
+
+    /// The keychain has a passcode, which the job was not given.
+    static func jobWithoutPasscode(job: String, _ failure: PasscodeNeeded) -> Refusal {
+        let need =
+            switch failure.need {
+            case .locked: "is locked, and the job has no passcode for it"
+            case .lockable: "has a passcode, and the job has none: it fails while the keychain is locked"
+            case .itemsAsk: "has items that ask for the passcode each time, and the job has none"
+            }
+        return Refusal(
+            .locked, "keychain \(quoted(failure.keychain)) \(need)",
             remedies: [
                 .passcode(
                     "'kcbackup schedule edit \(shellWord(job)) \(OptionName.passcode.spelling) file:PATH', or "
@@ -107,18 +135,6 @@ extension Refusal {
         Refusal(
             .exists, "\(quoted(path)) exists already",
             hint: "choose another name: if that file is a key, nothing else may open what was encrypted to it")
-    }
-
-    /// Why a job needs the passcode of a keychain.
-    enum JobNeed: String {
-        case locked = "is locked, and the job has no passcode for it"
-        case lockable = "has a passcode, and the job has none: it fails while the keychain is locked"
-        case itemsAsk = "has items that ask for the passcode each time, and the job has none"
-
-        /// Why it needs the passcode of a keychain that is unlocked perhaps.
-        init(_ keychain: Keychain) throws(KeychainStoreError) {
-            self = try keychain.constrainedProtections().isEmpty ? .lockable : .itemsAsk
-        }
     }
 
     /// The keychain has an item with the same unique key; the options select it, if any do.

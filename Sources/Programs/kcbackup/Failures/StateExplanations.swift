@@ -68,7 +68,7 @@ extension Failure {
 /// - Parameter name: the store as named by the user.
 func storeWords(_ name: String) -> String {
     if let root = HomeRoot(storeName: name) { return root.words }
-    return DesktopKeyring(name)?.words ?? "keychain \(quoted(name))"
+    return DesktopKeyring(name).map { desktopWords(collection: $0.label) } ?? "keychain \(quoted(name))"
 }
 
 /// Returns the option that names a store in a hint; empty if no store is known.

@@ -1,6 +1,8 @@
 internal import KCBackupTasks
 internal import KCByteStreams
+internal import KCForeignFormats
 internal import KCHomeFiles
+internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCRemotes
@@ -319,6 +321,26 @@ extension KeychainNameProblem {
         case .desktopKeyring: .desktopKeyring
         case .files(let root): .areFiles(root)
         case .misnamed(let name, let meant): .misnamed(name, meant)
+        case .emptyPath: .empty(.keychain)
+        }
+    }
+}
+
+extension StoreUnfit {
+    var usage: UsageProblem {
+        switch self {
+        case .onlyRead: .notAKeychain
+        case .areFiles(let root): .areFiles(root)
+        }
+    }
+}
+
+extension FileAccessProblem {
+    var usage: UsageProblem {
+        switch self {
+        case .unknownFormat:
+            .malformed(.from, form: "one of " + KnownFormats.all.map(\.name).joined(separator: ", "))
+        case .opensNothing(let part, let path): .opensNothing(part.option, path: path)
         }
     }
 }

@@ -64,7 +64,8 @@ extension Session {
                     "job \(quoted(job)) takes the passcode of keychain \(quoted(local.name)) from \(known.words), "
                         + "which must have the new one before the next run")
             } else if !hadPasscode {
-                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, .lockable)
+                let refusal = Refusal.jobWithoutPasscode(
+                    job: job, PasscodeNeeded(keychain: local.name, .lockable))
                 warn(request.explanation(of: refusal, in: self).about(job: job))
             }
         }
@@ -166,7 +167,7 @@ extension BackupRequest {
     fileprivate func strengths(in session: Session) throws -> Set<Bool> {
         guard let keys else { return [] }
         let restoring = try keys.restoring.recipients(keys.passphrase, in: session)
-        let inspecting = try keys.inspecting.map { try RecipientOptions.parse($0, plugins: session.plugins) }
+        let inspecting = try keys.inspecting.map { try RecipientOptions.parse($0, plugins: session.context.plugins) }
         return Set((restoring + inspecting).compactMap(\.isPostQuantum))
     }
 

@@ -191,7 +191,7 @@ struct Examination {
         warnings += found.warnings.map { (nil, $0) }
         notes += found.notes.map { (nil, $0) }
         var ofApps: [String] = []
-        check { session in ofApps = try AppKeyrings(in: session).warnings }
+        check { session in ofApps = try AppKeyrings(in: session.machine).warnings }
         warnings += ofApps.map { (nil, $0) }
     }
 
@@ -316,7 +316,7 @@ struct Examination {
         }
         for name in names {
             check { session in
-                try StoreChoice.named(name, in: session.machine).examine(request, of: state.job.name, in: session)
+                try request.examine(StoreChoice.named(name, in: session.machine), in: session)
             }
         }
         if let source = request.keys?.passphrase {

@@ -71,6 +71,6 @@ extension Session {
     func checkSource(_ source: SecretSource) throws {
         // Credentials are available only in the unit that runs the job.
         if case .credential = source, machine.environment["CREDENTIALS_DIRECTORY"] == nil { return }
-        _ = try secrets.new(WantedSecret(.passphraseOfNewArchive, .passphrase, from: source))
+        _ = try context.secrets.new(WantedSecret(.passphraseOfNewArchive, .passphrase, from: source))
     }
 }

@@ -42,7 +42,7 @@ extension BackupRequest {
     ///
     /// - Throws: the errors of `SecretInput`.
     func requireSources(in session: Session) throws {
-        let secrets = session.secrets
+        let secrets = session.context.secrets
         if case .file = access.key.passcode {
             _ = try secrets.existing(WantedSecret(.passcode(keychain: nil), .passcode, from: access.key.passcode))
         }
@@ -83,9 +83,8 @@ extension BackupRequest {
                     warnOfWrongKey(to: local, of: job, in: session)
                     continue
                 }
-                let refusal = Refusal.jobWithoutPasscode(
-                    job: job, keychain: local.name, try local.naming { try .init(opened) })
-                session.warn(explanation(of: refusal, in: session))
+                let failure = PasscodeNeeded(keychain: local.name, try local.naming { try .init(opened) })
+                session.warn(explanation(of: .jobWithoutPasscode(job: job, failure), in: session))
             }
         } catch {
             let explanation = session.failure(of: error).explanation
@@ -100,7 +99,7 @@ extension BackupRequest {
     /// Warns if what the job was given does not open a keychain, as `doctor` does: a wrong passcode is not counted.
     private func warnOfWrongKey(to local: LocalKeychain, of job: String, in session: Session) {
         do {
-            try local.examine(self, of: job, in: session)
+            try examine(local, in: session)
         } catch {
             session.warn("job \(quoted(job)) fails: \(session.failure(of: error).explanation.message)")
         }

@@ -130,7 +130,7 @@ struct JobRun {
         // A disk that is not mounted must not be replaced by a new folder in its place.
         let summary = try FolderBackup(
             request: job.request, accepted: RunExceptions(acceptsShrinkage: acceptsShrink, mayChange: mayChange),
-            unlocking: .none(), session: session, isCopied: isCopied,
+            session: session, isCopied: isCopied,
             makesFolder: mayChange, itemsBefore: itemsBefore
         ).back()
         report.status = summary.status

@@ -6,6 +6,7 @@ internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// An option of a job, and where its value is.
 struct JobSetting {

@@ -122,8 +122,9 @@ extension FileKeyPlaces.Place {
         case .device(let identity): return [identity]
         case .keychain(let local, let keychain, let fileClass):
             session.subject.store = local.name
-            try option.unlock(
-                keychain, for: .of([Protection(fileClass.accessibility)]), isMeant: isMeant, in: session)
+            try session.context.unlock(
+                keychain, of: local, for: .of([Protection(fileClass.accessibility)]), passcode: option.passcode,
+                canBeGiven: isMeant)
             return try keychain.fileIdentities(fileClass)
         }
     }
@@ -135,7 +136,8 @@ extension FileKeyPlaces.Place {
         guard case .keychain(let local, let keychain, let fileClass) = self else { return }
         session.subject.store = local.name
         if !keychain.knowsFilePublicKey(fileClass) || option.passcode != nil {
-            try option.unlock(keychain, for: .of([Protection(fileClass.accessibility)]), in: session)
+            try session.context.unlock(
+                keychain, of: local, for: .of([Protection(fileClass.accessibility)]), passcode: option.passcode)
         }
         // The first file of a class makes its key.
         if keychain.keybag.openFilePublicKey(fileClass) == nil, try keychain.fileKeys(fileClass).isEmpty {

@@ -29,7 +29,7 @@ struct FileRemoval {
 
     /// - Throws: `UsageProblem` for a file of another format, or one that is not in the list of docs/home.md;
     ///   `HomeFailure.notReplaceable`, `FileFailure`, `StreamFailure`.
-    init(_ path: String, _ reading: ForeignReader.Reading, in session: Session) throws {
+    init(_ path: String, _ reading: ForeignReading, in session: Session) throws {
         guard let format = reading.format as? any SeparableFormat, let file = reading.file else {
             throw UsageProblem(
                 "'\(OptionName.removeFromFile.spelling)' is for .netrc files and git credentials files",
@@ -68,7 +68,7 @@ struct FileRemoval {
     /// - Parameter path: the file as the user named it.
     static func explain(_ failure: any Error, of path: String, in session: Session) throws -> any Error {
         guard let place = HomePath(of: session.machine.resolve(path), in: session.machine.home) else { return failure }
-        let home = RestorableHome(.home, session.machine.home, session.stateSetting)
+        let home = RestorableHome(.home, session.machine.home, session.context.stateSetting)
         let format = GitCredentialsFormat()
         guard try home.hasRewritten(place, lockedBy: format.lockEnding) else { return failure }
         let found = session.failure(of: failure).explanation
@@ -106,7 +106,7 @@ struct FileRemoval {
     /// Checks that the state of the file could be kept.
     private func requireKeepable() throws {
         do {
-            try RestorableHome(.home, session.machine.home, session.stateSetting).requireKeepable()
+            try RestorableHome(.home, session.machine.home, session.context.stateSetting).requireKeepable()
         } catch StateFailure.notKept(let cause) {
             warnNotKept()
             throw cause
@@ -147,7 +147,7 @@ struct FileRemoval {
             let didKeep = session.keptState
             defer { session.keptState = didKeep }
             do {
-                try RestorableHome(.home, session.machine.home, session.stateSetting).rewrite(
+                try RestorableHome(.home, session.machine.home, session.context.stateSetting).rewrite(
                     place, from: file.bytes, to: rest.bytes, lockedBy: format.lockEnding, now: session.now)
             } catch StateFailure.notKept(let cause) {
                 warnNotKept()

@@ -2,22 +2,23 @@ internal import KCBackupCatalogue
 internal import KCHomeFiles
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// What a home, or a system, holds of the files that hold secrets, as text and in JSON.
 struct HomeText {
-    let contents: HomeContents
-    let root: HomeRoot
-    let calendar: LocalCalendar
-    /// The keyrings of apps among the files; nil if only the files were asked for.
-    var appKeyrings: AppKeyrings?
-    /// The folder of the connections of the system, and how many are there; nil if there are none.
-    var connections: (folder: String, count: Int)?
+    private let holdings: HomeHoldings
+    private let session: Session
+
+    init(_ holdings: HomeHoldings, _ session: Session) { (self.holdings, self.session) = (holdings, session) }
+
+    private var contents: HomeContents { holdings.contents }
+    private var root: HomeRoot { holdings.root }
 
     /// Says what a backup takes and leaves; to a user who is not watching, only what it should have and has not.
-    func tellContents(in session: Session) {
+    func tellContents() {
         for line in lines { session.note(line) }
-        for line in appKeyrings?.lines ?? [] { session.note(line) }
-        if let connections {
+        for line in holdings.appKeyrings?.lines ?? [] { session.note(line) }
+        if let connections = holdings.connections {
             session.note(
                 "\(counted(connections.count, "connection")) of NetworkManager \(connections.count == 1 ? "is" : "are") "
                     + "the system's: 'sudo kcbackup create \(OptionName.keychain.spelling) "
@@ -38,12 +39,12 @@ struct HomeText {
                 "\(counted(bound, "credential")) \(bound == 1 ? "is" : "are") encrypted for this machine, and "
                     + "\(bound == 1 ? "opens" : "open") on no other")
         }
-        warnOfMissed(in: session)
-        warnOfUnread(in: session)
+        warnOfMissed()
+        warnOfUnread()
     }
 
     /// Warns in one line, however many there are: the reasons are the same every night.
-    private func warnOfMissed(in session: Session) {
+    private func warnOfMissed() {
         let missed = contents.missed
         guard let first = missed.first else { return }
         let accepting = root == .home ? "; \(acceptingMissing(job: session.job, path: first.path))" : ""
@@ -54,7 +55,7 @@ struct HomeText {
                 : "\(missed.count) files were left out (-v shows all); first, \(words)")
     }
 
-    func warnOfUnread(in session: Session) {
+    func warnOfUnread() {
         session.warn(each: contents.unread.map { quoted($0.path) }) {
             Remark("left out", because: contents.unread[$0].problem.words)
         }
@@ -85,7 +86,8 @@ struct HomeText {
     /// The JSON object "home".
     var json: JSONValue {
         filesJSON.adding([
-            ("appKeyrings", appKeyrings?.json), ("systemConnections", (connections?.count).map { .number($0) }),
+            ("appKeyrings", holdings.appKeyrings?.json),
+            ("systemConnections", (holdings.connections?.count).map { .number($0) }),
         ])
     }
 

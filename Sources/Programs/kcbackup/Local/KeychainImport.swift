@@ -25,7 +25,7 @@ struct KeychainImport {
     var removesFromFile = false
 
     /// Runs the import, or its dry run, for which the keychain need not exist.
-    func run(_ reading: ForeignReader.Reading, in session: Session) throws -> ExitStatus {
+    func run(_ reading: ForeignReading, in session: Session) throws -> ExitStatus {
         let local = try LocalKeychain(target.keychain, in: session.machine)
         let removal = try removesFromFile ? FileRemoval(path, reading, in: session) : nil
         var text = ImportText(
@@ -59,7 +59,7 @@ struct KeychainImport {
     }
 
     private func report(
-        _ reading: ForeignReader.Reading, _ local: LocalKeychain, _ progress: Progress, in session: Session,
+        _ reading: ForeignReading, _ local: LocalKeychain, _ progress: Progress, in session: Session,
         _ observe: @escaping (Item, RestoreAction) -> Void
     ) throws -> (ImportReport, Keychain?) {
         let items = reading.contents.items
@@ -77,16 +77,17 @@ struct KeychainImport {
             return (try importing.run(items, into: target, step: progress.step, observe: observe), nil)
         }
         let store = try target.open(in: session)
-        try target.passcodeOption.unlock(store, for: .of(Protection.unconstrained), in: session)
+        try session.context.unlock(
+            store, of: local, for: .of(Protection.unconstrained), passcode: target.passcode)
         if !keepsState || isDryRun {
             let report = try importing.run(items, into: store, step: progress.step, observe: observe)
             if isDryRun, report.counts.create + report.counts.update > 0 {
                 try local.requireChangeable()
-                if keepsState { try session.states(of: store).requireKeepable() }
+                if keepsState { try session.context.states(of: store).requireKeepable() }
             }
             return (report, store)
         }
-        let report = try session.states(of: store).keeping(before: .import, isKept: true) {
+        let report = try session.context.states(of: store).keeping(before: .import, isKept: true) {
             keep in
             try importing.run(items, into: store, keep: keep, step: progress.step, observe: observe)
         }

@@ -91,7 +91,7 @@ struct KeychainMove {
             session.subject.store = local.name
             guard keychain.hasPasscode else { return KeptPasscode(nil) }
             let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
-            return try session.trying(wanted, of: keychain) { secret in
+            return try session.context.trying(wanted, of: keychain) { secret in
                 try unlocked.unlock(
                     keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
                 return KeptPasscode(secret.copy())

@@ -39,7 +39,8 @@ struct KeyringImport {
                 hint: "import the files in it one by one")
         }
         let target = try RestorePlace(keyring, given: keyring.name, options, in: session)
-        let reading = try ForeignReader(path, opening, in: session).read(as: table)
+        session.subject.file = path
+        let reading = try ForeignReader(path, opening, in: session.context).read(as: table)
         let contents = ImportText(path: path, reading: reading, use: .taking, session: session)
         try contents.tellContents()
         let items = FileItems(reading.contents, identity: path)
@@ -65,17 +66,17 @@ struct KeyringImport {
             // Nothing is written, not even the first key of this device.
             device = try LocalDevice(session.machine).keyIfAny() ?? DeviceKey.generate()
         } else {
-            try StoreChoice.makeDeviceKey(in: session)
+            try session.context.makeDeviceKey()
             device = try LocalDevice(session.machine).key()
         }
         return try TransientArchive.make(
             of: items, ArchiveSource(kind: ArchiveSource.items, name: Path.split(path).name), device,
-            tool: CommandLineTool.tool,
+            tool: session.machine.tool,
             folder: isDryRun ? session.machine.temporaryFolder : session.machine.dataFolder.path, now: session.now)
     }
 
     private func run(
-        _ archive: ProvenArchive, _ identity: [UInt8], _ reading: ForeignReader.Reading, into target: RestorePlace,
+        _ archive: ProvenArchive, _ identity: [UInt8], _ reading: ForeignReading, into target: RestorePlace,
         in session: Session
     ) throws -> ExitStatus {
         var options = RestoreOptions()

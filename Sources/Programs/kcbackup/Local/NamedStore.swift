@@ -1,109 +1,85 @@
-internal import KCBackupArchive
-internal import KCBackupCatalogue
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
+internal import KCHomeFiles
+internal import KCItemSources
 internal import KCItemStores
+internal import KCLocalKeychains
 internal import KCReportText
-
-/// A store of items as the user named it.
-///
-/// Every kind can be read. A kind that can also be changed, or restored into, says how; one that does not is only read.
-protocol NamedStore {
-    /// The name, as `--keychain` takes it, or the path of a file.
-    var name: String { get }
-
-    /// The store for use in a sentence.
-    var words: String { get }
-
-    var kind: StoreKind { get }
-
-    /// The kind and the name that are recorded in its archives.
-    var recorded: (kind: String, name: String) { get }
-
-    /// The first part of its archives' names.
-    var stem: String { get }
-
-    /// The first part of its archives' names where nothing of `stem` can be in the name of a file.
-    var plainStem: String { get }
-
-    /// Opens the store for reading, with options that fit its kind; secrets that need a passcode cannot be read yet.
-    func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore
-
-    /// Opens the store for changes, with options that fit its kind.
-    func changeable(_ options: StoreOptions, in session: Session) throws -> any ItemStore
-
-    /// Prepares to restore into the store, or to take changes back in it, with options that fit its kind.
-    func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore
-
-    /// Checks that the store has its place, before anything is made for a backup of it.
-    ///
-    /// - Throws: `FileFailure` (`notFound`).
-    func requirePlace(in session: Session) throws(FileFailure)
-
-    /// Finds what would make a job fail that backs up the store.
-    func examine(_ request: BackupRequest, of job: String, in session: Session) throws
-}
-
-/// A store that was opened for reading.
-struct OpenStore {
-    let items: any ReadableStore
-    /// What it is and has, above a list of its items.
-    var title: [String] = []
-    /// The same as members of a JSON object.
-    var members: [(String, JSONValue)] = []
-    /// What a file of another program has, if its items were told.
-    var holds: JSONValue?
-    /// What the home has, if its files were told.
-    var home: JSONValue?
-    /// True for all collections of the desktop keyring, of which the user could have named one.
-    var isEveryCollection = false
-}
+internal import KCStoreTasks
 
 extension NamedStore {
-    /// Opens the store for reading.
+    /// The store for use in a sentence.
+    var words: String { kind == .file ? quoted(name) : storeWords(name) }
+
+    /// Opens the store for reading, which the run is about from then on.
     ///
     /// - Throws: `UsageProblem` for an option that is not for its kind; the errors of opening it.
     func open(_ options: StoreOptions, in session: Session) throws -> OpenStore {
-        try kind.check(options.given)
-        return try opened(options, in: session)
+        try begin(options, in: session)
+        return try opened(options.access, for: options.use, in: session.context)
     }
 
-    /// Opens the store for changes.
+    /// Opens the store for changes, which the run is about from then on.
     ///
-    /// - Throws: as `open`, and `UsageProblem.notAKeychain`.
+    /// - Throws: as `open`, and `StoreUnfit`.
     func openForChange(_ options: StoreOptions, in session: Session) throws -> any ItemStore {
+        try begin(options, in: session)
+        return try changeable(options.access, in: session.context)
+    }
+
+    /// Refuses options that are not for the kind of the store, and names it in failures.
+    func begin(_ options: StoreOptions, in session: Session) throws {
         try kind.check(options.given)
-        return try changeable(options, in: session)
+        session.subject.store = kind == .file ? FileOfItems.name(name) : name
+        if kind != .file { return }
+        session.subject.file = name
+        try options.access.file.check(with: name)
     }
-
-    /// - Throws: `UsageProblem.notAKeychain`.
-    func changeable(_ options: StoreOptions, in session: Session) throws -> any ItemStore {
-        throw UsageProblem.notAKeychain
-    }
-
-    /// - Throws: `UsageProblem.notAKeychain`.
-    func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
-        throw UsageProblem.notAKeychain
-    }
-
-    /// Opening it says what is missing, and makes nothing.
-    func requirePlace(in session: Session) {}
-
-    /// Nothing can be known in advance.
-    func examine(_ request: BackupRequest, of job: String, in session: Session) {}
 
     /// The name as `--keychain` takes it in hints; nil if none is needed.
     ///
     /// - Parameter given: what the user named.
     func option(given: String?) -> String? { kind == .keychain ? given : name }
+}
 
-    /// Returns the source recorded in its archives.
-    func archiveSource() throws(ArchiveFailure) -> ArchiveSource {
-        try ArchiveSource(kind: recorded.kind, name: recorded.name)
+extension OpenStore {
+    /// What the store is and has, above a list of its items.
+    func title(in session: Session) -> [String] {
+        switch contents {
+        case .ofKeychain, .ofItemLines: []
+        case .ofKeyring(let keyring, let count, let collections):
+            ["\(keyring.isAll ? "desktop keyring" : keyring.words): \(counted(count, "item"))"]
+                + collections.map(\.words)
+        case .ofHome(let holdings): HomeText(holdings, session).lines
+        case .ofFile(let reading, let path):
+            ImportText(path: path, reading: reading, use: .source, session: session).contentLines
+        }
     }
 
-    /// The first part of its archives' names, made safe for a file name: visible, on one line, and not an option.
-    var fileStem: String { ArchiveName.fileStem(of: stem) ?? plainStem }
+    /// The same as members of a JSON object.
+    func members(in session: Session) -> [(String, JSONValue)] {
+        switch contents {
+        case .ofKeychain, .ofItemLines: []
+        case .ofKeyring(let keyring, _, let collections):
+            [("keychain", .text(keyring.name)), ("collections", .list(collections.map(\.json)))]
+        case .ofHome(let holdings): [("home", HomeText(holdings, session).json)]
+        case .ofFile(let reading, let path):
+            [("file", .text(path)), ("format", .text(reading.format.name)), ("holds", reading.contents.json)]
+        }
+    }
+
+    /// What a file of another program, or the home, has, if that was told.
+    func holdings(in session: Session) -> [(String, JSONValue?)] {
+        switch contents {
+        case .ofHome(let holdings): [("home", HomeText(holdings, session).json)]
+        case .ofFile(let reading, _): [("holds", reading.contents.json)]
+        case .ofKeychain, .ofKeyring, .ofItemLines: []
+        }
+    }
+
+    /// True for all collections of the desktop keyring, of which the user could have named one.
+    var isEveryCollection: Bool { if case .ofKeyring(let keyring, _, _) = contents { keyring.isAll } else { false } }
 }
 
 extension Session {

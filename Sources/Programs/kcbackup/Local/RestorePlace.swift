@@ -20,8 +20,8 @@ struct RestorePlace {
     ///
     /// - Throws: `UsageProblem` for an option that is not for its kind.
     init(_ store: any NamedStore, given: String?, _ options: StoreOptions, in session: Session) throws {
-        try store.kind.check(options.given)
-        place = try store.restorable(options, in: session)
+        try store.begin(options, in: session)
+        place = try store.restorable(options.access, noPasscode: options.noPasscode, in: session.context)
         (kind, name, words) = (store.kind, store.name, store.words)
         let isDefault = try LocalKeychain(nil, in: session.machine).name.exact == store.name.exact
         option = store.option(given: isDefault ? given : store.name)
@@ -38,7 +38,7 @@ extension RestorePlace {
             store = try LocalKeychain(nil, in: session.machine)
         }
         // The rows of a keychain are brought back sealed.
-        if store.kind == .keychain, options.passcodeOption.passcode != nil {
+        if store.kind == .keychain, options.access.key.passcode != nil {
             throw UsageProblem.needsDesktop(.passcode)
         }
         try self.init(store, given: given, options, in: session)

@@ -5,14 +5,6 @@ internal import KCReportText
 internal import KCStoreTasks
 
 extension StandardStore {
-    /// The store, as if it were named.
-    var store: any NamedStore {
-        switch self {
-        case .keychain(let local): local
-        case .desktop: DesktopKeyring.all
-        }
-    }
-
     /// Determines what is backed up where no keychain is named.
     ///
     /// If the default keychain and the desktop keyring both have items and nothing was chosen, or if what was chosen is

@@ -7,32 +7,6 @@ internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
 
-extension Session {
-    /// Where stores keep their states, with what is said of them.
-    var stateSetting: StateSetting {
-        StateSetting(
-            folder: machine.dataFolder, temporaryFolder: machine.temporaryFolder, home: machine.home,
-            device: LocalDevice(machine), now: now, tool: CommandLineTool.tool,
-            didKeep: { self.keptState = true },
-            warn: { self.tell($0) })
-    }
-
-    private func tell(_ warning: StateWarning) {
-        switch warning {
-        case .notRemoved(let error):
-            warn("a kept state could not be removed: \(Failure(error).explanation.message)")
-        case .kept(let states): warn("a state that holds the secret without its passcode is left: \(states.words)")
-        case .lostRecord(let path):
-            warn(
-                "the record of a restore that was broken off is not as this device wrote it, and is not used: "
-                    + quoted(path))
-        }
-    }
-
-    /// What keeps the states of a keychain.
-    func states(of keychain: Keychain) -> KeychainStates { KeychainStates(of: keychain, stateSetting) }
-}
-
 /// Asks and tells about the states of a keychain.
 enum StateKeeper {
     /// Changes items in one transaction, before which the state is kept if `isKept`.
@@ -42,7 +16,7 @@ enum StateKeeper {
         _ keychain: Keychain, _ change: KeptStates.Change, isKept: Bool, in session: Session,
         _ body: (KeychainWriter) throws -> Result
     ) throws -> Result {
-        try session.states(of: keychain).keeping(before: change, isKept: isKept) { keep in
+        try session.context.states(of: keychain).keeping(before: change, isKept: isKept) { keep in
             try keychain.write { writer in
                 try keep()
                 return try body(writer)

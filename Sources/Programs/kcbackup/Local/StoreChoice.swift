@@ -10,24 +10,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCStoreTasks
 
-/// Finds the store that the user means.
-enum StoreChoice {
-    /// Returns the store that a name with the prefix of a kind means; nil for any other name.
-    static func prefixed(_ given: String) throws(UsageProblem) -> (any NamedStore)? {
-        if let keyring = DesktopKeyring(given) { return keyring }
-        if let root = HomeRoot(storeName: given) { return NamedHome(root: root) }
-        guard let path = FileOfItems.path(given) else { return nil }
-        if path.isEmpty { throw UsageProblem.empty(.keychain) }
-        return NamedFile(path: path)
-    }
-
-    /// Returns what the user named; nil means the default keychain.
-    ///
-    /// - Throws: `LocalKeychainFailure`, `UsageProblem` (`empty`).
-    static func named(_ given: String?, in machine: Machine) throws -> any NamedStore {
-        try given.flatMap(prefixed) ?? LocalKeychain(given, in: machine)
-    }
-
+extension StoreChoice {
     /// Returns the store that an archive was made from; nil if it was made from a file.
     ///
     /// - Throws: `Refusal` for a keychain that was named by its path.
@@ -44,7 +27,7 @@ enum StoreChoice {
         let subject =
             try given == nil
             ? StandardStore.toBackUp(in: session).store : named(given, in: session.machine)
-        if subject.kind != .keychain { try subject.requirePlace(in: session) }
+        if subject.kind != .keychain { try subject.requirePlace(in: session.machine) }
         return subject
     }
 
@@ -86,12 +69,5 @@ enum StoreChoice {
             }
         }
         return nil
-    }
-
-    /// Creates the device key if the desktop keyring or a file is the first to need it.
-    static func makeDeviceKey(in session: Session) throws {
-        let (key, isNew) = try LocalDevice(session.machine).keyOrFirst()
-        guard isNew else { return }
-        session.note("this device is now \(key.id); keep a copy of its key: 'kcbackup device export -o FILE.age'")
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCAsking
 internal import KCBackupTasks
+internal import KCStoreTasks
 
 /// The options for what to back up and how, shared by `create` and jobs.
 struct CreateOptions: ParsableArguments {

@@ -27,12 +27,3 @@ struct EscrowSource: Hashable, Sendable, ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 }
-
-extension Session {
-    /// Opens a keychain with its escrow key, for a backup only.
-    ///
-    /// - Throws: `KeychainStoreError`, and the errors of `SecretInput`.
-    func open(_ keychain: Keychain, withEscrowKey source: SecretSource) throws -> EscrowedKeychain {
-        try EscrowedKeychain(keychain, keyFile: secrets.keyFile(WantedSecret(.escrowKey, .escrow, from: source)))
-    }
-}

@@ -6,6 +6,7 @@ internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCStoreTasks
 
 /// The options for opening another program's file.
 struct ForeignOptions: ParsableArguments {
@@ -26,15 +27,15 @@ struct ForeignOptions: ParsableArguments {
         completion: .file())
     var keyFile: String?
 
+    /// The first option that was given.
+    var firstGiven: OptionName? {
+        from != nil ? .from : password != nil ? .password : keyFile != nil ? .keyFile : nil
+    }
+
     var access: FileAccess { FileAccess(format: from, password: password, keyFile: keyFile) }
 }
 
 extension FileAccess {
-    /// The first option that was given.
-    var firstGiven: OptionName? {
-        format != nil ? .from : password != nil ? .password : keyFile != nil ? .keyFile : nil
-    }
-
     /// Refuses contradictory options, before anything is read.
     ///
     /// - Throws: `UsageProblem`.
@@ -44,13 +45,13 @@ extension FileAccess {
         _ = try knownFormat()
         try requireOneInput([path] + (keyFile.map { [$0] } ?? []), [password, passcode])
     }
+}
 
-    /// Returns the requested format.
-    func knownFormat() throws(UsageProblem) -> (any ForeignFormat)? {
-        guard let name = format else { return nil }
-        guard let format = KnownFormats.named(name) else {
-            throw .malformed(.from, form: "one of " + KnownFormats.all.map(\.name).joined(separator: ", "))
+extension FileAccess.Part {
+    var option: OptionName {
+        switch self {
+        case .password(let field): field.option
+        case .keyFile: .keyFile
         }
-        return format
     }
 }

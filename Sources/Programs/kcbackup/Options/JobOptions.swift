@@ -86,7 +86,7 @@ struct JobOptions: ParsableArguments {
             kind = found.kind
         }
         // A home is among several stores.
-        try kind.check(StoreOptions(backup, .none()).given.filter { backup.stores != .home || $0 != .acceptMissing })
+        try kind.check(StoreOptions(backup).given.filter { backup.stores != .home || $0 != .acceptMissing })
         if create.folder.change { throw UsageProblem.notUnattended(.change) }
         if create.folder.acceptShrink { throw UsageProblem.notUnattended(.acceptShrink) }
         let given = backup
@@ -168,7 +168,7 @@ struct CheckedJob {
     ///
     /// - Throws: `FileFailure`, and errors of making the device key.
     func placed(in session: Session) throws -> Job {
-        try StoreChoice.makeDeviceKey(in: session)
+        try session.context.makeDeviceKey()
         try Path.makeFolder(job.folder)
         try PrivateFolder.require(job.folder)
         var job = job

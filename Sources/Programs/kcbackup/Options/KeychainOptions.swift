@@ -81,14 +81,10 @@ extension KeychainChoice {
 
     /// Opens the keychain and makes all its class keys available.
     func openUnlocked(in session: Session) throws -> Keychain {
-        let keychain = try open(in: session)
-        try unlock(keychain, in: session)
+        let local = try LocalKeychain(keychain, in: session.machine)
+        let keychain = try passcodeOption.open(local, in: session)
+        try session.context.unlock(keychain, of: local, for: .all, passcode: passcode)
         return keychain
-    }
-
-    /// Makes all keys available, as `PasscodeOption.unlock(_:for:in:)` does.
-    func unlock(_ keychain: Keychain, in session: Session) throws {
-        try passcodeOption.unlock(keychain, for: .all, in: session)
     }
 }
 
@@ -103,124 +99,11 @@ struct PasscodeOption: ParsableArguments {
 
     init(_ passcode: SecretSource?) { self.passcode = passcode }
 
-    /// Opens a keychain without its passcode; a passcode that it does not need is noted.
+    /// Opens a keychain without its passcode, which the run is about from then on; a passcode that it does not need is
+    /// noted.
     func open(_ local: LocalKeychain, in session: Session) throws -> Keychain {
-        let keychain = try session.open(local)
-        session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
-        return keychain
-    }
-
-    /// Makes keys available, from the session or, failing that, with the passcode.
-    ///
-    /// A given passcode is always used, and for this command only. A typed one also unlocks the keychain for later
-    /// commands, except for items that ask for it each time; for those with `user-presence`, a security token that is
-    /// connected takes its place.
-    ///
-    /// - Parameter isMeant: false if a passcode that is given would be for another keychain, so that none helps here.
-    func unlock(
-        _ keychain: Keychain, for needed: NeededSecrets, isMeant: Bool = true, in session: Session
-    ) throws {
-        guard keychain.hasPasscode else { return try keychain.unlock(passcode: nil, now: session.now) }
-        let unlocked = session.machine.unlocked
-        // A given passcode is used in any case; whether a typed one unlocks the keychain depends on what it is now.
-        if wantsTyping { try unlocked.resume(keychain) }
-        if passcode == nil {
-            if try keychain.protections(needed).allSatisfy(keychain.canOpen) { return }
-            guard session.world.terminal.isAttended else {
-                throw Self.unattended(keychain.isUnlocked, isMeant: isMeant, in: session)
-            }
-            if try opensWithToken(keychain, for: needed, in: session) { return }
-        }
-        let isUnlocked = keychain.isUnlocked
-        let wanted = WantedSecret(.passcode(keychain: session.subject.store), .passcode, from: passcode)
-        if isUnlocked, wanted.isTyped { session.note("the passcode is needed for items that ask for it each time") }
-        do {
-            try session.trying(wanted, of: keychain) { secret in
-                try unlocked.unlock(
-                    keychain, passcode: secret.copy(), now: session.machine.clock(),
-                    keepsSession: wanted.isTyped && !isUnlocked)
-            }
-            if wanted.isTyped, !isUnlocked { try session.noteUnlocked(keychain) }
-        } catch let error as KeychainStoreError {
-            guard case .kernelKeys(let failure) = error, keychain.isUnlocked else { throw error }
-            // The passcode was correct, so this command can continue.
-            session.warn("the keychain does not stay unlocked for later commands: \(failure.reason)")
-        }
-    }
-
-    /// True if the passcode is typed, if it is needed.
-    private var wantsTyping: Bool { passcode == nil || passcode == .terminal }
-
-    /// Opens what only misses the presence key `user-presence`, with a security token; false if the passcode is needed,
-    /// as it always is while the keychain is locked.
-    private func opensWithToken(
-        _ keychain: Keychain, for needed: NeededSecrets, in session: Session
-    ) throws -> Bool {
-        guard keychain.isUnlocked else { return false }
-        let missing = try keychain.protections(needed).filter { !keychain.canOpen($0) }
-        guard missing.allSatisfy({ $0.constraint == .userPresence && keychain.canOpen(Protection($0.accessibility)) })
-        else { return false }
-        try session.openWithToken(keychain)
-        return missing.allSatisfy(keychain.canOpen)
-    }
-
-    /// Says that a passcode is needed and nobody can be asked.
-    ///
-    /// - Parameters:
-    ///   - isUnlocked: true if only items that ask for it each time need it.
-    ///   - isMeant: false if giving it is no way to open this keychain.
-    private static func unattended(_ isUnlocked: Bool, isMeant: Bool, in session: Session) -> Refusal {
-        let name = session.subject.store ?? LocalKeychain.defaultName
-        if let job = session.job {
-            return .jobWithoutPasscode(job: job, keychain: name, isUnlocked ? .itemsAsk : .locked)
-        }
-        if isUnlocked {
-            return Refusal(
-                .locked,
-                "keychain \(quoted(name)) has items that ask for the passcode each time, and there is no terminal to ask "
-                    + "for it on",
-                remedies: [
-                    .passcode(
-                        "'\(OptionName.passcode.spelling) SOURCE' gives it, where SOURCE is \(SecretSource.forms)")
-                ])
-        }
-        guard isMeant else {
-            return Refusal(
-                .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
-                hint: "'kcbackup keychain unlock \(shellWord(name))' opens it for later commands")
-        }
-        return Refusal(
-            .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
-            remedies: [
-                Remedy("'kcbackup keychain unlock \(shellWord(name))' opens it for later commands"),
-                .passcode(
-                    "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)"
-                ),
-            ])
-    }
-}
-
-extension Keychain {
-    /// The protections of the secrets that a command needs.
-    fileprivate func protections(_ needed: NeededSecrets) throws(KeychainStoreError) -> Set<Protection> {
-        switch needed {
-        case .withoutQuestion: []
-        case .of(let protections): protections
-        case .all: Protection.unconstrained.union(try constrainedProtections().keys)
-        }
-    }
-}
-
-extension Session {
-    /// Notes that a given passcode is not needed because the keychain has none.
-    ///
-    /// This is not an error, since one nightly script may handle several keychains. It is not a warning either, since
-    /// that would be mailed every night.
-    func notePasscode(_ source: SecretSource?, isUseless: Bool, for keychain: String) {
-        guard source != nil, isUseless else { return }
-        note(
-            "keychain \(quoted(keychain)) has no passcode, so '\(OptionName.passcode.spelling)' is not read; "
-                + "'kcbackup keychain set-passcode' sets one")
+        session.subject.store = local.name
+        return try session.context.open(local, passcode: passcode)
     }
 }
 

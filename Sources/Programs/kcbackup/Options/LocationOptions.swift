@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCItemStores
+internal import KCStoreTasks
 
 /// The options of the commands of `item` for where the items are.
 struct LocationOptions: ParsableArguments {
@@ -13,8 +14,7 @@ struct LocationOptions: ParsableArguments {
     ///
     /// - Parameter keyFile: a key file of another program's file.
     func open(_ keyFile: FileKeyOption? = nil, in session: Session) throws -> OpenStore {
-        var options = StoreOptions(keychain.passcodeOption, unlocking)
-        options.keyFile = keyFile?.keyFile
+        let options = StoreOptions(keychain.passcode, unlocking, keyFile: keyFile?.keyFile)
         return try session.store(keychain.keychain).open(options, in: session)
     }
 
@@ -23,7 +23,7 @@ struct LocationOptions: ParsableArguments {
     /// - Returns: the store, and how it is named in messages.
     func openForChange(in session: Session) throws -> (store: any ItemStore, place: ChangedPlace) {
         let named = try session.store(keychain.keychain)
-        let options = StoreOptions(keychain.passcodeOption, unlocking)
+        let options = StoreOptions(keychain.passcode, unlocking)
         return (try named.openForChange(options, in: session), ChangedPlace(named, given: keychain.keychain))
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCAsking
 internal import KCBackupTasks
+internal import KCStoreTasks
 
 /// The options for public keys to encrypt to.
 struct RecipientOptions: ParsableArguments {
@@ -62,7 +63,7 @@ extension RecipientRequest {
         if passphrase != nil, files.isEmpty { throw UsageProblem.needs(.recipientsPassphrase, .recipientsFile) }
         try requireOneInput(files, others + [passphrase])
         return RecipientOptions.once(
-            try keys.map { try RecipientOptions.parse($0, plugins: session.plugins) }
+            try keys.map { try RecipientOptions.parse($0, plugins: session.context.plugins) }
                 + files.flatMap { try session.recipients(in: $0, passphrase: passphrase) })
     }
 }

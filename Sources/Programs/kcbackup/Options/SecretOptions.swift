@@ -126,7 +126,7 @@ struct SecretOptions: ParsableArguments {
     ///
     /// - Throws: the errors of `SecretInput`.
     static func read(from source: SecretSource, in session: Session) throws -> SecretBytes? {
-        try session.secrets.new(
+        try session.context.secrets.new(
             WantedSecret(.itemSecret, .secret, from: source))
     }
 }

@@ -33,6 +33,19 @@ extension BackupRequest {
             throw UsageProblem.passcodeOfOne(of: asking, for: .backup)
         }
     }
+
+    /// Finds what would make a job fail that backs up one of the stores.
+    ///
+    /// - Throws: as `requirePasscode` and `NamedStore.examine`.
+    func examine(_ store: any NamedStore, in session: Session) throws {
+        session.subject.store = store.name
+        try requirePasscode(of: store.name, in: session)
+        do {
+            try store.examine(access, isUnencrypted: isUnencrypted, in: session.context)
+        } catch let failure as PasscodeNeeded where isOfSeveral {
+            throw session.failure(of: failure, for: .backup)
+        }
+    }
 }
 
 extension Session {

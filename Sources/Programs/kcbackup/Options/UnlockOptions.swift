@@ -6,7 +6,4 @@ struct UnlockOptions: ParsableArguments {
         name: OptionName.unlock.name,
         help: "Let the desktop ask for the password of a locked keyring.")
     var unlock = false
-
-    /// No prompts, for jobs.
-    static func none() throws -> UnlockOptions { try parse([]) }
 }

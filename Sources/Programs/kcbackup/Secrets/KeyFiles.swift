@@ -24,7 +24,7 @@ extension Session {
     ///   secrets.
     func identities(in path: String, passphrase: SecretSource?) throws -> [any Identity] {
         if path.exact == Self.typedIdentity.exact { return try typeKit() }
-        return try identityFile(at: path, passphrase: passphrase, plugins: plugins).all
+        return try identityFile(at: path, passphrase: passphrase, plugins: context.plugins).all
     }
 
     /// Checks that there is the folder of a new file, before a secret is asked for that would be of no use without it.
@@ -49,7 +49,7 @@ extension Session {
         let wanted = WantedSecret(.passphraseOfIdentities(file: path), .identityPassphrase, from: passphrase)
         return try readKeyFile(path, isSecret: true, wanted) { text in
             if SheetForm.isSheet(text) { throw KitProblem.sheetAsIdentity(path: path) }
-            return try IdentityFile.parse(text, plugins: plugins)
+            return try IdentityFile.parse(text, plugins: context.plugins)
         }
     }
 
@@ -61,7 +61,7 @@ extension Session {
         return try readKeyFile(path, isSecret: false, wanted) { text in
             try RecipientFile.parse(
                 text.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) },
-                plugins: plugins)
+                plugins: context.plugins)
         }
     }
 
@@ -74,7 +74,9 @@ extension Session {
         let keys: Keys
         if let file = try EncryptedKeyFile(text) {
             try file.requirePassphrase()
-            keys = try trying(wanted) { secret in try parse(file.open(with: [ScryptIdentity(passphrase: secret)])) }
+            keys = try context.trying(wanted) { secret in
+                try parse(file.open(with: [ScryptIdentity(passphrase: secret)]))
+            }
         } else {
             if wanted.source != nil {
                 note("\(quoted(path)) is not encrypted, so '\(wanted.field.option.spelling)' is not read")

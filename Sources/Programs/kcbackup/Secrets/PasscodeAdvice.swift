@@ -6,38 +6,6 @@ internal import KCReportText
 internal import KCStoreTasks
 
 extension Session {
-    /// Rates a new passcode; a weak one is accepted with a warning.
-    func judge(_ passcode: borrowing SecretBytes, of keychain: String) throws(CryptographyFailure) -> PasscodeStrength {
-        try judge(passcode, "passcode", knowing: [keychain])
-    }
-
-    /// Rates the passphrase of a new archive, likewise.
-    func judge(passphrase: borrowing SecretBytes, of keychain: String) throws(CryptographyFailure) {
-        _ = try judge(passphrase, "passphrase", knowing: [keychain])
-    }
-
-    /// Rates the password of an exported file, likewise.
-    func judge(password: borrowing SecretBytes, of path: String) throws(CryptographyFailure) {
-        _ = try judge(password, "password", knowing: [path])
-    }
-
-    private func judge(
-        _ secret: borrowing SecretBytes, _ kind: String, knowing names: [String]
-    ) throws(CryptographyFailure) -> PasscodeStrength {
-        let words = names + [machine.environment["USER"], machine.environment["LOGNAME"]].compactMap { $0 }
-        let strength = try PasscodeStrength(judging: secret, knowing: words)
-        let grade = "\(kind) strength \(strength.score) of 4"
-        if strength.score < Self.strongEnough {
-            warn("\(grade): \(strength.reason); guessing it takes about \(strength.crackTime)")
-        } else {
-            note(grade)
-        }
-        return strength
-    }
-
-    // With more than 10^8 guesses, zxcvbn's authors consider a password "safely unguessable" for moderate protection.
-    private static let strongEnough = 3
-
     /// Suggests a passcode to users who do not want to make one up.
     ///
     /// - Throws: `UsageProblem` (`needsTerminal`), `CryptographyFailure`, `TerminalFailure`.

@@ -71,12 +71,3 @@ struct PluginPrompts: PluginUser {
         return "\(plugin.program): " + lines.joined(separator: "\n  ")
     }
 }
-
-extension Session {
-    /// The plugins of age that hold keys of this user.
-    var plugins: PluginPrograms {
-        PluginPrograms(
-            home: machine.home, environment: machine.environment,
-            for: PluginPrompts(terminal: world.terminal, notice: notice))
-    }
-}

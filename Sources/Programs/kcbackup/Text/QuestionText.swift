@@ -1,3 +1,4 @@
+internal import KCAgePlugins
 internal import KCAsking
 internal import KCByteStreams
 internal import KCConsole
@@ -89,7 +90,12 @@ extension SecretDoubt {
 
 /// The user's terminal as who answers questions.
 struct TerminalAsking: Asking {
-    let terminal: any Terminal
+    let session: Session
+
+    private var terminal: any Terminal { session.world.terminal }
+
+    // As long as a user waits without wondering whether anything happens.
+    private static let patience = Duration.milliseconds(300)
 
     var isAttended: Bool { terminal.isAttended }
 
@@ -116,4 +122,42 @@ struct TerminalAsking: Asking {
     func newSecretAgain() throws(TerminalFailure) -> SecretBytes { try terminal.readSecretAgain("Enter it again: ") }
 
     func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result { try terminal.quietly(body) }
+
+    func checking<Result: ~Copyable>(_ check: () throws -> Result) rethrows -> Result {
+        if session.showsProgress { session.notice.begin("checking…", after: Self.patience) }
+        defer { session.notice.end() }
+        return try check()
+    }
+
+    func touch(_ request: TouchRequest) throws(TerminalFailure) {
+        guard isAttended else { return session.note(request.words) }
+        try terminal.show(SecretBytes(copying: "\(request.words)\n".utf8))
+    }
+
+    func confirms(_ question: TaskQuestion) throws(TerminalFailure) -> Bool {
+        switch question {
+        case .noPasscode: try terminal.confirms("Make it without a passcode?")
+        }
+    }
+
+    var pluginUser: any PluginUser { PluginPrompts(terminal: terminal, notice: session.notice) }
+
+    func follow(_ work: TaskWork, _ total: UInt64?, _ done: (() -> UInt64)?) -> any TaskProgress {
+        let words =
+            switch work {
+            case .readingItems: "reading items"
+            case .decryptingFiles: "decrypting files"
+            }
+        return Progress(words, of: total, in: session, done: total == nil ? nil : done)
+    }
+}
+
+extension TouchRequest {
+    fileprivate var words: String {
+        switch self {
+        case .named(let name): "Touch the security token \(quoted(name))."
+        case .blinking: "Touch the security token when it blinks."
+        case .again: "Touch it once more."
+        }
+    }
 }

@@ -1,50 +1,55 @@
-internal import KCByteStreams
-internal import KCConsole
-internal import KCKeychainKeys
+internal import KCAsking
+package import KCByteStreams
+internal import KCItemStores
+package import KCKeychainKeys
+internal import KCKeychainModel
 internal import KCKeychainStore
-internal import KCReportText
+internal import KCLocalKeychains
 internal import KCSecurityTokens
-internal import KCStoreTasks
 
-extension Session {
+extension TaskContext {
+    /// Opens what only misses the presence key `user-presence`, with a security token; false if the passcode is needed, as
+    /// is always so while the keychain is locked.
+    func opensWithToken(_ keychain: Keychain, of local: LocalKeychain, for missing: Set<Protection>) throws -> Bool {
+        guard keychain.isUnlocked,
+            missing.allSatisfy({ $0.constraint == .userPresence && keychain.canOpen(Protection($0.accessibility)) })
+        else { return false }
+        try openWithToken(keychain, of: local)
+        return missing.allSatisfy(keychain.canOpen)
+    }
+
     /// Opens items with `user-presence` with a security token, if one that is enrolled is connected; otherwise nothing
-    /// changes, and a note says why if a token was there.
+    /// changes, and an event says why if a token was there.
     ///
     /// Waits for a touch of the token, so call it only if a user is present.
-    func openWithToken(_ keychain: Keychain) throws {
+    private func openWithToken(_ keychain: Keychain, of local: LocalKeychain) throws {
         let tokens = keychain.keybag.tokens
         if tokens.isEmpty { return }
         do {
             let held = try machine.tokens.firstHeld(among: tokens.map(\.handle.tokenCredential))
             guard let token = tokens.first(where: { $0.handle.tokenCredential == held }) else { return }
-            try askTouch("Touch the security token \(quoted(token.name.text)).")
-            let secret = try secret(of: token.handle)
-            try keychain.openPresence(ofToken: token.name, secret: secret)
+            try asking.touch(.named(token.name.text))
+            try keychain.openPresence(ofToken: token.name, secret: secret(of: token.handle))
         } catch let failure as TokenFailure {
             switch failure {
             case .interrupted: throw failure
             // What is not installed is not wanted.
             case .libraryMissing: break
-            default: note("no security token is used: \(explainToken(failure).message)")
+            default: tell(KeychainEvent.tokenUnused(failure))
             }
         } catch KeychainStoreError.token(let problem) {
-            let keychain = subject.store.map(storeWords) ?? "the keychain"
-            note("no security token is used: \(explainTokenRecord(problem, keychain).message)")
+            tell(KeychainEvent.tokenRecordUnused(problem, keychain: local.name))
         }
     }
 
     /// The secret of a token, which is touched for that; what is typed meanwhile, also by the token, is not shown.
-    func secret(of handle: TokenHandle) throws -> SecretBytes {
+    ///
+    /// - Throws: `TokenFailure`, `TerminalFailure`.
+    package func secret(of handle: TokenHandle) throws -> SecretBytes {
         try quietly(nil) {
             try machine.tokens.secret(of: handle.tokenCredential, salt: handle.salt) { _ in throw TokenFailure.pinNeeded
             }
         }
-    }
-
-    /// Asks for a touch where a passcode would be asked for: on the terminal itself, if there is one.
-    func askTouch(_ request: String) throws(TerminalFailure) {
-        guard world.terminal.isAttended else { return note(request) }
-        try world.terminal.show(SecretBytes(copying: "\(request)\n".utf8))
     }
 }
 

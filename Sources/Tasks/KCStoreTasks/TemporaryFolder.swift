@@ -1,7 +1,6 @@
 internal import KCBackupArchive
 internal import KCByteStreams
 internal import KCItemSources
-package import KCStoreTasks
 
 extension Machine {
     /// Runs `body`, and attributes failures to create or write files in the temporary folder to that folder.

@@ -3,7 +3,7 @@ import KCItemSources
 import KCTestSupport
 import Testing
 
-@testable import kcbackup
+@testable import KCStoreTasks
 
 @Suite(
     "Decrypting files with gpg", .waitsForPrograms, .enabled(if: ExternalProgram.locate("gpg") != nil, "gpg is needed"))

@@ -1,61 +1,56 @@
-internal import KCByteStreams
-internal import KCItemSources
+package import KCByteStreams
+package import KCItemSources
 internal import KCKeychainModel
-internal import KCReportText
-internal import KCSecretService
-internal import KCStoreTasks
+package import KCSecretService
 
 /// A password that a run reads once.
-final class KeptPassword {
-    let password: SecretBytes
+package final class KeptPassword {
+    package let password: SecretBytes
 
     init(_ password: consuming SecretBytes) { self.password = password }
 }
 
 /// The secrets of certain items of the desktop keyring, which open files of other programs.
-struct KeyringSecrets {
+package struct KeyringSecrets {
     /// The secrets, with the app that the portal keeps each for.
-    private(set) var found: [(app: String?, secret: KeptPassword)] = []
-    /// Why there may be others, to follow "the desktop keyring"; nil if all were searched.
-    private(set) var gap: String?
+    package private(set) var found: [(app: String?, secret: KeptPassword)] = []
+    /// Why there may be others; nil if all were searched.
+    package private(set) var gap: Gap?
+
+    /// Why the desktop keyring was not searched, or not all of it.
+    package enum Gap: Hashable, Sendable {
+        case notRunning
+        case locked(collection: String)
+        /// The keyring lists so many items that it does not return.
+        case unreturned(Int)
+        case failed(SecretServiceFailure)
+    }
 
     /// Finds the secrets; starts and unlocks nothing.
     ///
     /// - Throws: `SecretServiceFailure.interrupted`.
-    init(_ wanted: KeyringItems, in session: Session) throws {
-        guard try session.machine.desktopKeyring() == .running else {
-            gap = "does not run here"
+    package init(_ wanted: KeyringItems, in machine: Machine) throws {
+        guard try machine.desktopKeyring() == .running else {
+            gap = .notRunning
             return
         }
         var visitor = Visitor(wanted: wanted)
         do {
-            let client = try SecretServiceClient(session.machine.sessionBus(), starts: false)
+            let client = try SecretServiceClient(machine.sessionBus(), starts: false)
             let source = ServiceSource(try client.read(.all, needsAll: false))
             if let label = source.lockedCollections.first {
-                gap = "is locked, with collection \(quoted(label))"
+                gap = .locked(collection: label)
             } else if source.unreadableCount > 0 {
                 // GNOME Keyring does not return what its portal has made in the same session.
-                gap = "lists \(counted(source.unreadableCount, "item")) that it does not return until the next log-in"
+                gap = .unreturned(source.unreadableCount)
             }
             try source.readable.visitItems(&visitor)
         } catch SecretServiceFailure.interrupted {
             throw SecretServiceFailure.interrupted
         } catch let failure as SecretServiceFailure {
-            gap = "does not answer: \(explainSecretService(failure).message)"
+            gap = .failed(failure)
         }
         found = visitor.found
-    }
-
-    /// The secrets; none if no keyring is running.
-    ///
-    /// A note says what could not be searched.
-    ///
-    /// - Throws: `SecretServiceFailure.interrupted`.
-    static func find(_ wanted: KeyringItems, in session: Session) throws -> [KeptPassword] {
-        guard try session.machine.desktopKeyring() == .running else { return [] }
-        let search = try KeyringSecrets(wanted, in: session)
-        if let gap = search.gap { session.note("the desktop keyring \(gap): a key in it may not be found") }
-        return search.found.map(\.secret)
     }
 
     /// Keeps the secrets of the items that are wanted.

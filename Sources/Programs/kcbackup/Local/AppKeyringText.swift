@@ -4,45 +4,7 @@ internal import KCItemSources
 internal import KCReportText
 internal import KCStoreTasks
 
-/// The keyrings of apps in sandboxes, and whether the desktop keyring has what opens them.
-struct AppKeyrings {
-    private(set) var keyrings: [(keyring: AppKeyring, state: State)] = []
-
-    /// What is known of a keyring.
-    enum State: Hashable {
-        /// The desktop keyring has the secret that opens it.
-        case opens
-        /// It has no secret for the app, or none that opens it.
-        case isLost(hasOther: Bool)
-        /// It could not be searched, for this reason.
-        case isUnknown(String)
-        /// The file is damaged; the text says how.
-        case isDamaged(String)
-    }
-
-    /// Finds the keyrings of a home that have items.
-    ///
-    /// - Throws: `StreamFailure` and `SecretServiceFailure` if interrupted, `CryptographyFailure`.
-    init(in session: Session) throws {
-        let found = try AppKeyring.find(in: session.machine.home).filter {
-            if case .success(0) = $0.itemCount { false } else { true }
-        }
-        if found.isEmpty { return }
-        let secrets = try KeyringSecrets(.ofApp(nil), in: session)
-        keyrings = try found.map { ($0, try Self.state(of: $0, secrets)) }
-    }
-
-    private static func state(of keyring: AppKeyring, _ secrets: KeyringSecrets) throws -> State {
-        do {
-            _ = try keyring.itemCount.get()
-            let own = secrets.found.filter { $0.app?.exact == keyring.app.exact }
-            for (_, secret) in own where try keyring.opens(with: secret.password) { return .opens }
-            return secrets.gap.map { .isUnknown($0) } ?? .isLost(hasOther: !own.isEmpty)
-        } catch let failure as ForeignFailure {
-            return .isDamaged(failure.keyringWords)
-        }
-    }
-
+extension AppKeyrings {
     /// Lines that say what opens each keyring.
     var lines: [String] { keyrings.map { "\(quoted("~/" + $0.path)): \(Self.words($0, $1))" } }
 
@@ -65,8 +27,8 @@ struct AppKeyrings {
         return switch state {
         case .opens: "\(count), which the desktop keyring opens"
         case .isLost(let hasOther): "\(count), \(needed), and it \(hasOther ? "has another one" : "has none")"
-        case .isUnknown(let gap): "\(count), \(needed), which \(gap)"
-        case .isDamaged(let problem): "\(count) of the app \(quoted(keyring.app)): \(problem)"
+        case .isUnknown(let gap): "\(count), \(needed), which \(gap.words)"
+        case .isDamaged(let failure): "\(count) of the app \(quoted(keyring.app)): \(failure.keyringWords)"
         }
     }
 
@@ -89,6 +51,18 @@ struct AppKeyrings {
         case .isLost(let hasOther): hasOther ? "other-secret" : "no-secret"
         case .isUnknown: "unknown"
         case .isDamaged: "damaged"
+        }
+    }
+}
+
+extension KeyringSecrets.Gap {
+    /// Why the desktop keyring was not searched, to follow its name.
+    var words: String {
+        switch self {
+        case .notRunning: "does not run here"
+        case .locked(let label): "is locked, with collection \(quoted(label))"
+        case .unreturned(let count): "lists \(counted(count, "item")) that it does not return until the next log-in"
+        case .failed(let failure): "does not answer: \(explainSecretService(failure).message)"
         }
     }
 }

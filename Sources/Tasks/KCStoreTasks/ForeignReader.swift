@@ -1,117 +1,109 @@
 internal import KCAgeEncryption
 internal import KCAsking
-internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCConsole
 internal import KCForeignFormats
-internal import KCItemSources
-internal import KCItemStores
-internal import KCKeychainModel
-internal import KCReportText
-internal import KCStoreTasks
+package import KCItemSources
+package import KCItemStores
+package import KCKeychainModel
+
+/// What is told while another program's file is read.
+package enum ForeignEvent: TaskEvent {
+    /// The file was read as a store.
+    case read(ForeignReading, path: String, StoreUse)
+    /// Others can read the file, whose secrets are in the clear.
+    case exposed(path: String)
+    /// A key for the file may be in the desktop keyring, where it could not be looked for.
+    case notSearched(KeyringSecrets.Gap)
+}
+
+/// The result of reading another program's file or folder.
+package struct ForeignReading {
+    package let format: any ForeignFormat
+    package let contents: ForeignContents
+    /// When the file was last changed; nil for a folder.
+    package let fileDate: Timestamp?
+    /// True if the input is there as before, as a pipe is not.
+    package let remains: Bool
+    /// The file; nil for a folder, and for a file that was not in memory as a whole.
+    package var file: ForeignFile?
+    /// What was given to open it, and was not needed.
+    package var unneeded: [FileAccess.Part] = []
+}
 
 /// Reads other programs' files and folders, as named by the user.
-struct ForeignReader {
-    let path: String
-    let access: FileAccess
-    /// Where the source of the password is given.
-    let passwordField: SecretField
-    let session: Session
-    /// True if options that it does not need are no mistake, since another file may need them.
-    var isOneOfTwo = false
+package struct ForeignReader {
+    package let path: String
+    package let access: FileAccess
+    private let context: TaskContext
+    /// True if what it does not need is no mistake, since another file may need it.
+    package var isOneOfTwo = false
 
-    /// The result of reading.
-    struct Reading {
-        let format: any ForeignFormat
-        let contents: ForeignContents
-        /// When the file was last changed; nil for a folder.
-        let fileDate: Timestamp?
-        /// True if the input is there as before, as a pipe is not.
-        let remains: Bool
-        /// The file; nil for a folder, and for a file that was not in memory as a whole.
-        var file: ForeignFile?
-        /// The options that were given to open it, and that it did not need.
-        var unneeded: [OptionName] = []
-
-        /// The format as text, with the details that the file contains about itself.
-        var words: String {
-            format.title + (contents.details.isEmpty ? "" : ", " + displayed(contents.details, limit: 200))
-        }
-    }
-
-    init(_ path: String, _ access: FileAccess, _ passwordField: SecretField = .password, in session: Session) {
+    package init(_ path: String, _ access: FileAccess, in context: TaskContext) {
         self.path = path
         self.access = access
-        self.passwordField = passwordField
-        self.session = session
-        session.subject.file = path
+        self.context = context
     }
 
     /// Detects the format, and opens and reads the file to its end.
     ///
     /// - Parameter chosen: the format, if it is known.
-    /// - Throws: `ForeignFailure`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
-    func read(as chosen: (any ForeignFormat)? = nil) throws -> Reading {
-        if chosen == nil, access.firstGiven == nil, let items = try readItems() { return items }
+    /// - Throws: `ForeignFailure`, `FileAccessProblem`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
+    package func read(as chosen: (any ForeignFormat)? = nil) throws -> ForeignReading {
+        if chosen == nil, !access.isGiven, let items = try readItems() { return items }
         return try read(input(), as: chosen)
     }
 
     /// Reads a file of items line by line, so that it is never in memory as a whole; nil for any other input.
-    private func readItems() throws -> Reading? {
+    private func readItems() throws -> ForeignReading? {
         guard try isFileOfItems() else { return nil }
-        let lines = try FileOfItems.open(path, in: session)
-        let progress = Progress("reading items", in: session, reading: lines)
+        let lines = try FileOfItems.open(path, in: context)
+        let progress = context.asking.follow(.readingItems, lines.size) { lines.bytesRead }
         defer { progress.finish() }
-        let items = try session.machine.blamingTemporaryFolder {
-            try lines.collected(spoolingIn: session.machine.temporaryFolder, step: progress.step)
+        let items = try context.machine.blamingTemporaryFolder {
+            try lines.collected(spoolingIn: context.machine.temporaryFolder, step: progress.step)
         }
         if items.count == 0 { return nil }
-        return Reading(
+        return ForeignReading(
             format: ItemLinesFormat(), contents: ItemLinesFormat.contents(items), fileDate: lines.date, remains: true)
     }
 
     /// Reads an input that `input` returned.
     ///
     /// - Throws: as `read(as:)`.
-    func read(_ input: ForeignInput, as chosen: (any ForeignFormat)? = nil) throws -> Reading {
+    package func read(_ input: ForeignInput, as chosen: (any ForeignFormat)? = nil) throws -> ForeignReading {
         let format = try chosen ?? format(of: input)
         let secrets = AskedSecrets(reader: self)
         let contents = try format.read(input, secrets)
         // Whoever names what opens a file means one that is closed.
-        var unneeded: [OptionName] = []
-        if access.password != nil, !secrets.wasAsked { unneeded.append(passwordField.option) }
+        var unneeded: [FileAccess.Part] = []
+        if access.password != nil, !secrets.wasAsked { unneeded.append(.password(access.passwordField)) }
         if access.keyFile != nil, !secrets.wasAskedForKeyFile { unneeded.append(.keyFile) }
-        if !isOneOfTwo, let option = unneeded.first { throw UsageProblem.opensNothing(option, path: path) }
+        if !isOneOfTwo, let part = unneeded.first { throw FileAccessProblem.opensNothing(part, path: path) }
         if contents.exposesSecrets, input.file?.isReadableByOthers == true {
-            session.warn(Self.exposed(path))
+            context.tell(ForeignEvent.exposed(path: path))
         }
-        return Reading(
+        return ForeignReading(
             format: format, contents: contents, fileDate: input.file?.modified,
             remains: input.path.exact != InputFile.standardInputName.exact, file: input.file, unneeded: unneeded)
-    }
-
-    /// Warns of a file whose secrets others can read.
-    static func exposed(_ path: String) -> String {
-        "\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600 \(shellWord(path))'"
     }
 
     /// Opens the file or folder, without asking for anything.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
-    func input() throws -> ForeignInput {
-        let machine = session.machine
-        let resolved = path == InputFile.standardInputName ? path : machine.resolve(path)
+    package func input() throws -> ForeignInput {
+        let machine = context.machine
+        let resolved = machine.resolveInput(path)
         if Path.isFolder(resolved) { return ForeignInput(path: resolved, .folder) }
-        return try machine.foreignFile(resolved, now: session.now)
+        return try machine.foreignFile(resolved, now: context.now)
     }
 
     /// Returns the format of a regular file, detected from its content; nil if it is unknown, that of an archive, or not
     /// a regular file.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
-    func formatOfFile() throws -> (any ForeignFormat)? {
-        let resolved = session.machine.resolve(path)
-        guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil, Path.isFile(resolved),
+    package func formatOfFile() throws -> (any ForeignFormat)? {
+        let resolved = context.machine.resolve(path)
+        guard InputFile.descriptor(path) == nil, Path.isFile(resolved),
             case .file(let file) = try InputFile.open(resolved)
         else { return nil }
         // What begins like an archive is one, or a damaged one.
@@ -131,8 +123,8 @@ struct ForeignReader {
     /// True for a regular file whose first line is an item or seems intended as one.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
-    func isFileOfItems() throws -> Bool {
-        let resolved = session.machine.resolve(path)
+    package func isFileOfItems() throws -> Bool {
+        let resolved = context.machine.resolve(path)
         guard path != InputFile.standardInputName, Path.isFile(resolved),
             case .file(let file) = try InputFile.open(resolved)
         else { return false }
@@ -143,10 +135,10 @@ struct ForeignReader {
     /// read only once.
     ///
     /// - Throws: `StreamFailure`.
-    func inputUnlessArchive() throws -> ForeignInput? {
-        guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil else { return nil }
+    package func inputUnlessArchive() throws -> ForeignInput? {
+        guard InputFile.descriptor(path) == nil else { return nil }
         do {
-            let resolved = session.machine.resolve(path)
+            let resolved = context.machine.resolve(path)
             if Path.isFolder(resolved) { return try input() }
             guard Path.isFile(resolved), case .file(let file) = try InputFile.open(resolved) else { return nil }
             return try file.startsAsArchive() ? nil : try input()
@@ -184,7 +176,9 @@ struct ForeignReader {
         private let reader: ForeignReader
         private(set) var wasAsked = false
         private(set) var wasAskedForKeyFile = false
-        private var progress: Progress?
+        private var progress: (any TaskProgress)?
+
+        private var context: TaskContext { reader.context }
 
         init(reader: ForeignReader) {
             self.reader = reader
@@ -192,24 +186,24 @@ struct ForeignReader {
 
         func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
             wasAsked = true
-            let wanted = WantedSecret(.foreign(what), reader.passwordField, from: reader.access.password)
-            try reader.session.trying(wanted) { try use($0) }
+            let wanted = WantedSecret(.foreign(what), reader.access.passwordField, from: reader.access.password)
+            try context.trying(wanted) { try use($0) }
         }
 
         var isPasswordGiven: Bool { reader.access.password != nil }
 
-        var agePlugins: any PluginHost { reader.session.plugins }
+        var agePlugins: any PluginHost { context.plugins }
 
         func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
-            let progress = progress ?? Progress("decrypting files", of: nil, in: reader.session)
+            let progress = progress ?? context.asking.follow(.decryptingFiles, nil, nil)
             self.progress = progress
             progress.step()
             return try GPG.decrypted(
-                path, skipping: count, environment: reader.session.machine.environment, limit: limit)
+                path, skipping: count, environment: context.machine.environment, limit: limit)
         }
 
         func textOfQRCodes(in path: String, limit: Int) throws -> SecretBytes {
-            try QRScanner.text(in: path, environment: reader.session.machine.environment, limit: limit)
+            try QRScanner.text(in: path, environment: context.machine.environment, limit: limit)
         }
 
         func keyFile() throws -> ForeignFile? { try keyInput()?.file }
@@ -217,13 +211,14 @@ struct ForeignReader {
         func keyInput() throws -> ForeignInput? {
             wasAskedForKeyFile = true
             guard let path = reader.access.keyFile else { return nil }
-            return try reader.session.machine.foreignFile(
-                path == InputFile.standardInputName ? path : reader.session.machine.resolve(path),
-                now: reader.session.now)
+            return try context.machine.foreignFile(context.machine.resolveInput(path), now: context.now)
         }
 
+        /// Offers the secrets; none if no keyring is running.
         func keyringSecrets(_ wanted: KeyringItems, _ use: (borrowing SecretBytes) throws -> Void) throws {
-            for secret in try KeyringSecrets.find(wanted, in: reader.session) { try use(secret.password) }
+            let search = try KeyringSecrets(wanted, in: context.machine)
+            if let gap = search.gap, gap != .notRunning { context.tell(ForeignEvent.notSearched(gap)) }
+            for found in search.found { try use(found.secret.password) }
         }
     }
 }
@@ -241,6 +236,24 @@ extension Machine {
                 name: name, try readPipe(pipe, named: path, limit: ForeignFile.sizeLimit), modified: now)
             // A pipe has no files next to it.
             return ForeignInput(path: InputFile.standardInputName, .file(file))
+        }
+    }
+}
+
+extension FileOfItems {
+    /// Opens a file of items, one JSON object per line, and tells if others can read it.
+    ///
+    /// Its secrets are unencrypted, so a pipe is read directly and never copied to disk.
+    ///
+    /// - Throws: `FileFailure`.
+    package static func open(_ path: String, in context: TaskContext) throws -> ItemLines {
+        switch try InputFile.open(context.machine.resolveInput(path)) {
+        case .file(let file):
+            if ForeignFile.isReadableByOthers(try file.status()) {
+                context.tell(ForeignEvent.exposed(path: path))
+            }
+            return try ItemLines(file)
+        case .pipe(let pipe): return ItemLines(PipeSource(pipe: pipe), date: context.now)
         }
     }
 }

@@ -1,0 +1,57 @@
+internal import Glibc
+package import KCByteStreams
+internal import KCConsole
+
+extension InputFile {
+    /// Returns the descriptor that a name refers to, which can be read only once; nil for a file.
+    package static func descriptor(_ name: String) -> Int32? {
+        if [standardInputName, "/dev/stdin"].contains(name) { return 0 }
+        for folder in ["/dev/fd/", "/proc/self/fd/"] {
+            if let number = name.exact.removingPrefix(folder) { return Int32(number) }
+        }
+        return nil
+    }
+}
+
+extension Machine {
+    /// Reads a small key file once, including from a pipe, from `-` or through a symbolic link.
+    ///
+    /// - Parameter isSecret: true if nobody else may be able to read or replace the file; pipes have no permissions.
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    package func readKeyFile(_ path: String, isSecret: Bool) throws -> SecretBytes {
+        switch try InputFile.open(resolveInput(path)) {
+        case .file(let file): return try isSecret ? PrivateFile.read(file) : PrivateFile.readPublic(file)
+        case .pipe(let pipe):
+            return try readPipe(pipe, named: path, limit: PrivateFile.sizeLimit)
+        }
+    }
+
+    /// Reads a pipe to its end.
+    ///
+    /// - Throws: `FileFailure` (`tooLarge`), `StreamFailure`.
+    package func readPipe(_ pipe: OpenFile, named path: String, limit: Int) throws -> SecretBytes {
+        var source = PipeSource(pipe: pipe)
+        do throws(StreamFailure) {
+            return try source.readAll(limit: limit, as: "size")
+        } catch {
+            guard case .limitExceeded = error.kind else { throw error }
+            throw FileFailure(path, .tooLarge(limit: limit))
+        }
+    }
+
+    /// Resolves the path of an input, which may be standard input.
+    package func resolveInput(_ path: String) -> String {
+        path == InputFile.standardInputName ? path : resolve(path)
+    }
+}
+
+/// Reads a pipe; a signal ends the wait for data.
+package struct PipeSource: ByteSource {
+    private let pipe: OpenFile
+
+    package init(pipe: OpenFile) { self.pipe = pipe }
+
+    package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        try Descriptor(number: pipe.descriptor).read(into: &output)
+    }
+}

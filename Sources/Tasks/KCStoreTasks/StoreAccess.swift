@@ -1,0 +1,75 @@
+package import KCAsking
+internal import KCForeignFormats
+package import KCItemSources
+
+/// What opens a store, as far as stores of its kind need it.
+package struct StoreAccess: Hashable, Sendable {
+    package var key = Key.passcode(nil)
+    package var file = FileAccess()
+    /// True to leave out locked items of the desktop keyring.
+    package var skipsLocked = false
+    /// True to let the desktop ask for the password of a locked collection.
+    package var asksDesktop = false
+    /// The files of the home that may be missing in its archive.
+    package var acceptMissing: [String] = []
+
+    package init() {}
+
+    package enum Key: Hashable, Sendable {
+        /// The passcode of a keychain, or the password of the desktop keyring; nil to ask if it is needed.
+        case passcode(SecretSource?)
+        /// The key that opens a keychain for backups alone.
+        case escrow(SecretSource)
+
+        package var source: SecretSource? {
+            switch self {
+            case .passcode(let source): source
+            case .escrow(let source): source
+            }
+        }
+
+        package var passcode: SecretSource? { if case .passcode(let source) = self { source } else { nil } }
+
+        package var escrow: SecretSource? { if case .escrow(let source) = self { source } else { nil } }
+    }
+}
+
+/// What opens another program's file.
+package struct FileAccess: Hashable, Sendable {
+    /// The name of its format; nil if its content tells.
+    package var format: String?
+    package var password: SecretSource?
+    /// The path of a file that opens it, with its password or instead of it.
+    package var keyFile: String?
+    /// Where the source of the password is given.
+    package var passwordField = SecretField.password
+
+    package init(format: String? = nil, password: SecretSource? = nil, keyFile: String? = nil) {
+        self.format = format
+        self.password = password
+        self.keyFile = keyFile
+    }
+
+    /// True if anything says how to open the file.
+    package var isGiven: Bool { format != nil || password != nil || keyFile != nil }
+
+    /// What opens a file, besides its format.
+    package enum Part: Hashable, Sendable {
+        case password(SecretField)
+        case keyFile
+    }
+
+    /// The format that was asked for; nil if the content of the file tells.
+    package func knownFormat() throws(FileAccessProblem) -> (any ForeignFormat)? {
+        guard let name = format else { return nil }
+        guard let format = KnownFormats.named(name) else { throw .unknownFormat(name) }
+        return format
+    }
+}
+
+/// Why what was given to open a file does not fit.
+package enum FileAccessProblem: Error, Hashable, Sendable {
+    case unknownFormat(String)
+    /// The file is not closed by what was given.
+    case opensNothing(FileAccess.Part, path: String)
+}
