@@ -38,7 +38,7 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
 
     /// Why the keys of an archive cannot be changed.
     package enum Reason: Hashable, Sendable {
-        /// It has no keys of its own.
+        /// The archive has no keys of its own.
         case unencrypted
         /// Another device signed it, and only that one can sign it again.
         case otherDevice

@@ -15,7 +15,7 @@ package struct ArchiveFile {
     package let hasPassphrase: Bool
     /// The size of the archive in bytes.
     package let size: UInt64
-    /// What the file was when it was opened.
+    /// The status of the file when it was opened.
     package let status: EntryStatus
     private let headerHash: SHA256Digest
     private let parts: ArchiveParts

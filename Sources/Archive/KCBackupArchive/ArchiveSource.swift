@@ -1,7 +1,7 @@
 internal import KCByteStreams
 package import KCKeychainModel
 
-/// What an archive was made from, as stated in the first line of its metadata.
+/// The source of an archive, as stated in the first line of its metadata.
 package struct ArchiveSource: Hashable, Sendable {
     /// The kind of source: 1 to 32 letters `a` to `z` and hyphens.
     package let kind: String
@@ -24,7 +24,7 @@ package struct ArchiveSource: Hashable, Sendable {
     /// The credentials of systemd.
     package static let credentials = "systemd-credentials"
 
-    /// What the items are, for the rules about items that are bound to this device.
+    /// The source of the items, for the rules about items that are bound to this device.
     package var items: Passage.Source {
         switch kind {
         case Self.desktopKeyring: .desktopKeyring

@@ -206,7 +206,7 @@ package struct FinishedArchive {
     package let contents: ArchiveContents
     /// The size of the archive in bytes.
     package let size: UInt64
-    /// What distinguishes it from every other file.
+    /// The checksum that distinguishes the archive from every other file.
     package let checksum: ArchiveChecksum
     /// 32 bytes that are equal for all archives of one mode that this device made from the same items and secrets.
     ///

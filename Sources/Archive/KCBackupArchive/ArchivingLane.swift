@@ -13,7 +13,7 @@ package import KCKeychainModel
 /// ```
 package final class ArchivingLane {
     private let work: ArchivingWork
-    // One batch is being filled, the other one is being added.
+    // While one batch is being filled, the other one is being added.
     private let batches = [ItemBatch(), ItemBatch()]
     private var turn = 0
     private var thread: BackgroundThread?

@@ -8,7 +8,7 @@ internal import KCKeychainModel
 /// The header and the identity have been verified. A stream is verified while it is read: its end is reported only if
 /// the complete stream matches its signed checksum, so a stream that was read to its end is genuine.
 ///
-/// One kind of key opens the archive, and the result says which; it cannot be opened with two kinds at once.
+/// A single kind of key opens the archive, and the result says which; it cannot be opened with two kinds at once.
 package struct GenuineArchive {
     /// The contents of `kcbackup.json`.
     package let header: ArchiveHeader
@@ -16,7 +16,7 @@ package struct GenuineArchive {
     package let hasPassphrase: Bool
     /// The Ed25519 public key of the signature, whose device ID is the one in the header.
     package let signer: [UInt8]
-    /// What distinguishes the archive from every other file.
+    /// The checksum that distinguishes the archive from every other file.
     package let checksum: ArchiveChecksum
     let headerHash: SHA256Digest
     let recipients: StreamRecipients
@@ -108,7 +108,7 @@ package struct GenuineArchive {
         }
     }
 
-    /// What opens the two streams; a plugin is run once for both.
+    /// Returns the openers of the two streams; a plugin is run once for both.
     private func openers(
         among identities: [any Identity]
     ) throws(ArchiveFailure) -> (metadata: StreamOpener, secrets: StreamOpener) {
@@ -116,7 +116,7 @@ package struct GenuineArchive {
         return (openers[0], openers[1])
     }
 
-    /// What opens each of some streams.
+    /// Returns an opener for each of some streams.
     func openers(
         _ members: [ArchiveMember], among identities: [any Identity]
     ) throws(ArchiveFailure) -> [StreamOpener] {
@@ -173,7 +173,7 @@ package struct GenuineArchive {
 
 /// How a stream is opened.
 enum StreamOpener {
-    /// It is not encrypted.
+    /// The stream is not encrypted.
     case clear
     case opened(by: FileKey)
     /// None of the given identities opens it; the value lists the kinds of its recipients.

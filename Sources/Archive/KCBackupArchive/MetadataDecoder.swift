@@ -4,7 +4,7 @@ internal import KCKeychainModel
 
 /// Hashes and decodes the lines of batches, one batch at a time.
 ///
-/// It checks everything that can be checked without the secrets: order, UUIDs and counts.
+/// The decoder checks everything that can be checked without the secrets: order, UUIDs and counts.
 final class MetadataDecoder {
     private let work: MetadataWork
     private let thread: BackgroundThread?

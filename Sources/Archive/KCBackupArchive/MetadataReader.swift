@@ -9,7 +9,7 @@ struct MetadataReader: ~Copyable {
     private var lines: HashedLines
     private let header: ArchiveHeader
     private let headerHash: SHA256Digest
-    /// What the archive was made from.
+    /// The source of the archive.
     let source: ArchiveSource
 
     init(_ stream: consuming ProtectedSource, header: ArchiveHeader, headerHash: SHA256Digest) throws {
@@ -30,7 +30,7 @@ struct MetadataReader: ~Copyable {
     ///
     /// - Throws: what `body` throws; a fault of the stream is thrown only after all items before it were passed on.
     consuming func readAll(_ body: (Item, borrowing Span<UInt8>, UInt64) throws -> Void) throws -> MetadataEnd {
-        // One batch is being passed on, one is being decoded and one is being read.
+        // Three batches: one is being passed on, one is being decoded and one is being read.
         let batches = [MetadataBatch(), MetadataBatch(), MetadataBatch()]
         var turn = 0
         let hash = lines.takeHash()

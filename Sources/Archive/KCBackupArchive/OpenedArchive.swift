@@ -5,7 +5,7 @@ internal import KCKeychainModel
 
 /// A genuine archive together with its keys; its streams can be read only through this type.
 package struct OpenedArchive {
-    /// What opened the streams.
+    /// How the streams were opened.
     package enum Opening: Hashable, Sendable {
         /// They are not encrypted.
         case withoutKey
@@ -22,7 +22,7 @@ package struct OpenedArchive {
     package var header: ArchiveHeader { archive.header }
     /// The Ed25519 public key of the signature, whose device ID is the one in the header.
     package var signer: [UInt8] { archive.signer }
-    /// What opened the streams.
+    /// How the streams were opened.
     package let opening: Opening
     let archive: GenuineArchive
     let metadata: StreamOpener
@@ -69,7 +69,7 @@ package struct OpenedArchive {
         }
     }
 
-    /// What the archive was made from; this verifies both streams.
+    /// Returns the source of the archive; this verifies both streams.
     ///
     /// - Parameter step: called once per piece.
     /// - Throws: `ArchiveFailure`.
@@ -127,7 +127,7 @@ package struct OpenedArchive {
                 throw ArchiveFailure.noMatchingIdentity(recipients, hasPassphrase: archive.hasPassphrase)
             }
         } catch AgeFailure.headerAuthentication {
-            // It was genuine when the key was found.
+            // The header was genuine when the key was found.
             throw .damaged(rule: "it changed while it was being read")
         } catch {
             throw ArchiveFailure(any: error)

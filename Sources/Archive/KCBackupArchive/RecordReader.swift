@@ -37,7 +37,7 @@ struct RecordReader: ~Copyable {
     private let header: ArchiveHeader
     private let headerHash: SHA256Digest
     private let metadata: MetadataReader
-    /// What the archive was made from.
+    /// The source of the archive.
     let source: ArchiveSource
 
     init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws {
@@ -83,7 +83,7 @@ struct RecordReader: ~Copyable {
 
 /// The result of reading the metadata.
 package struct ReadMetadata: Hashable, Sendable {
-    /// What the archive was made from.
+    /// The source of the archive.
     package let source: ArchiveSource
     /// The counts of the archive.
     package let contents: ArchiveContents

@@ -5,8 +5,8 @@ internal import KCKeychainModel
 
 /// Seals the secrets that must not leave the device, under a key for this archive that only this device can derive.
 ///
-/// It uses AES-256-GCM with the item's ordinal as the nonce (an archive ID is never reused, so neither is a nonce), and
-/// with everything that identifies the secret's place as associated data (docs/format.md, "Sealed secrets").
+/// A seal uses AES-256-GCM with the item's ordinal as the nonce (an archive ID is never reused, so neither is a nonce),
+/// and with everything that identifies the secret's place as associated data (docs/format.md, "Sealed secrets").
 struct SecretSeal: ~Copyable {
     private var cipher: AuthenticatedCipher
     /// The part of the associated data that is the same for every secret of the archive.

@@ -2,7 +2,7 @@ internal import KCByteStreams
 internal import KCCryptography
 package import KCKeychainModel
 
-/// One of the two streams of an archive.
+/// Either of the two streams of an archive.
 enum StreamKind: String {
     case metadata
     case secrets

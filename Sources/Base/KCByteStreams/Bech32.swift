@@ -1,8 +1,8 @@
 /// Bech32 of BIP 173 without its length limit, as the age specification uses it: a prefix, `1`, and checksummed data.
 ///
 /// The checksum detects up to four wrong characters in a text below 90 characters. Characters are looked up by value,
-/// so timing reveals a little about them to a process that shares the cache. That is acceptable: keys are read rarely,
-/// and an attacker cannot trigger it.
+/// so timing reveals a little about them to a process that shares the cache. The leak is acceptable: keys are read
+/// rarely, and an attacker cannot trigger it.
 package enum Bech32 {
     private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
     private static let invalid: UInt8 = 0xff

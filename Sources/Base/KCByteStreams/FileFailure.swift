@@ -34,7 +34,7 @@ package struct FileFailure: Error, Hashable, Sendable {
 
     /// The path, as given by the user or built by the program.
     package let path: String
-    /// What is wrong with it.
+    /// The problem with the path.
     package let problem: Problem
 
     /// Creates a failure for a path.

@@ -1,11 +1,12 @@
 internal import CKCFiles
 internal import Glibc
 
-/// What a file is apart from its contents: permissions, owner, times, access control list and extended attributes of users.
+/// The properties of a file apart from its contents: permissions, owner, times, access control list and extended
+/// attributes of users.
 ///
 /// Attributes of the system, such as security labels, belong to the place and not to the file.
 package struct FileMetadata: Hashable, Sendable {
-    /// That of the file, for messages.
+    /// The path of the file, for messages.
     private let path: String
     /// The lowest twelve bits of the mode.
     private let permissions: UInt32

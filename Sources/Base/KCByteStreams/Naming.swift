@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Names files without ever overwriting an existing name; a kill leaves either no name or a complete file.
 enum Naming {
-    /// What the file system supports, best first.
+    /// The ways that a file system may support, best first.
     enum Way {
         case renaming, linking
     }

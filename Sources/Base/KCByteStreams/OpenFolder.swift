@@ -53,7 +53,7 @@ package final class OpenFolder: Sendable {
         return path == "/" ? "/" + name : path + "/" + name
     }
 
-    /// What has a name in it; nil if nothing has.
+    /// Returns the status of the entry with a name; nil if there is none.
     package func status(of name: String) throws(FileFailure) -> EntryStatus? {
         var status = stat()
         if unsafe fstatat(file.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return EntryStatus(status) }
@@ -61,7 +61,7 @@ package final class OpenFolder: Sendable {
         throw FileFailure(try path(of: name), .system(errno, doing: "examining"))
     }
 
-    /// What the folder itself is.
+    /// Returns the status of the folder itself.
     package func status() throws(FileFailure) -> EntryStatus { EntryStatus(try file.status()) }
 
     /// The names in it, without `.` and `..`, unordered.
@@ -174,7 +174,7 @@ package final class OpenFolder: Sendable {
     }
 }
 
-/// What is known of an entry of a folder; equal for an entry that has not changed.
+/// The status of an entry of a folder; equal for an entry that has not changed.
 package struct EntryStatus: Hashable, Sendable {
     package let kind: Path.Kind
     /// In bytes.

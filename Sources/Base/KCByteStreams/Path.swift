@@ -126,7 +126,7 @@ package enum Path {
         case ENOTDIR:
             let parent = split(path).folder
             try requireFolder(parent, named: given.exact.contains("/") ? split(given).folder : parent)
-            // It has changed since.
+            // The path has changed since.
             throw FileFailure(given, .notFolder)
         default: throw FileFailure(given, .system(code, doing: "examining"))
         }

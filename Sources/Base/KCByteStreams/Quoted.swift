@@ -12,8 +12,8 @@ package enum Quoted {
 
     /// Returns one word of a POSIX shell command; bash, zsh and fish read the same, also interactively.
     ///
-    /// Words without special characters are unchanged, others are in double quotes. What shells expand even there, `!`
-    /// in some interactive ones, is in single quotes.
+    /// Words without special characters are unchanged, others are in double quotes. Characters that shells expand even
+    /// there, `!` in some interactive ones, are in single quotes.
     ///
     /// - Precondition: the text has no NUL, which no argument can have.
     package static func shellWord(_ text: String) -> String {

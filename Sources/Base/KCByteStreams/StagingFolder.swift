@@ -3,8 +3,8 @@ internal import Glibc
 /// A temporary folder in which a file is built before it moves to the parent folder; removed with its contents on
 /// release.
 ///
-/// It serves files that need others beside them while being written, such as a database with its journal and lock. If
-/// the process is killed, the next process that creates such a folder removes what is left.
+/// The folder serves files that need others beside them while being written, such as a database with its journal and
+/// lock. If the process is killed, the next process that creates such a folder removes what is left.
 package final class StagingFolder {
     /// The folder's path.
     package let path: String

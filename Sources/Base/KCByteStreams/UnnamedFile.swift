@@ -4,8 +4,8 @@ internal import Glibc
 ///
 /// `publish` or `replace` names it. `publish` syncs the file, calls `linkat` (which fails if the name is taken, so
 /// nothing is overwritten) and syncs the folder. On a file system without `O_TMPFILE`, a temporary name created with
-/// `O_EXCL` is used instead. It is always removed, by the next run if necessary: the file is renamed without replacing
-/// (`renameat2`) or, if that is missing too, linked and unlinked.
+/// `O_EXCL` is used instead. The temporary name is always removed, by the next run if necessary: the file is renamed
+/// without replacing (`renameat2`) or, if that is missing too, linked and unlinked.
 package final class UnnamedFile {
     /// The open file; write to it sequentially.
     package let file: OpenFile
@@ -15,7 +15,7 @@ package final class UnnamedFile {
     // O_TMPFILE of <fcntl.h>; Swift cannot import the macro.
     private static let temporaryFile: Int32 = 0o20000000 | O_DIRECTORY
 
-    /// What the file system supports, best first.
+    /// The ways that a file system may support, best first.
     enum Way {
         case withoutName, renaming, linking
     }

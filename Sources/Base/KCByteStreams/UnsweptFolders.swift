@@ -3,9 +3,10 @@ internal import Synchronization
 
 /// The folders in which this process would leave a temporary name if it were killed, in a file that the next run finds.
 ///
-/// What a killed process leaves may be clear text. Whoever creates a file in the same folder later removes it, which may be
-/// nobody, so the next run of the program, whichever it is, looks into these folders first. Nothing is written before the first
-/// name is used, and nothing by a process that keeps no list, such as one that uses the libraries.
+/// Files that a killed process leaves may be clear text. Whoever creates a file in the same folder later removes them,
+/// which may be nobody, so the next run of the program, whichever it is, looks into these folders first. Nothing is
+/// written before the first name is used, and nothing by a process that keeps no list, such as one that uses the
+/// libraries.
 ///
 /// The process holds a lock on its file while it lives, so one that can be locked was left by a killed process.
 package enum UnsweptFolders {

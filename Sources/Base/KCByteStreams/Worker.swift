@@ -14,11 +14,11 @@ package final class Worker<Job: AnyObject> {
     private var thread: BackgroundThread?
     private var isBusy = false
 
-    /// What the thread and its owner share.
+    /// The state that the thread and its owner share.
     private final class Work: @unchecked Sendable {
         let isReady = Semaphore()
         let isDone = Semaphore()
-        /// What is to be done; nil ends the thread.
+        /// The job to be done; nil ends the thread.
         var job: Job?
         let body: (Job) -> Void
 

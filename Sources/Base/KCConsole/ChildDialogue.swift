@@ -5,9 +5,9 @@ package import KCByteStreams
 
 /// A program that this process talks with, through the standard input and output of the program.
 ///
-/// It runs in a process group of its own, which is ended when the talk is. If this process is killed, the kernel kills the
-/// program too, though not what that has started. Both directions are watched at once, so neither side waits for the other
-/// for ever because a pipe is full.
+/// The program runs in a process group of its own, which is ended when the talk is. If this process is killed, the
+/// kernel kills the program too, though not what that has started. Both directions are watched at once, so neither side
+/// waits for the other for ever because a pipe is full.
 ///
 /// ```swift
 /// let talk = try ChildDialogue("/usr/bin/cat", [], environment: [:], patience: .seconds(60))
@@ -17,7 +17,7 @@ package import KCByteStreams
 /// ```
 package final class ChildDialogue {
     private let process: ChildProcess
-    /// What the program reads; nil once that has ended.
+    /// The standard input of the program; nil once that has ended.
     private var input: OpenFile?
     private let output: OpenFile
     private let messages: OpenFile

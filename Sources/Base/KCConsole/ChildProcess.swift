@@ -26,8 +26,8 @@ struct ChildProcess {
 
     /// Starts a program.
     ///
-    /// It inherits no other descriptors: one that the caller opened for `fd:N` holds another secret. SIGPIPE and SIGXFSZ,
-    /// which this program ignores, have their default action in it, and no signal is blocked.
+    /// The program inherits no other descriptors: one that the caller opened for `fd:N` holds another secret. SIGPIPE
+    /// and SIGXFSZ, which this program ignores, have their default action in it, and no signal is blocked.
     ///
     /// - Parameters:
     ///   - path: the path of the program, without a search.

@@ -18,7 +18,7 @@ package struct ChildProgram: Sendable {
     /// All of its environment.
     package let environment: [String: String]
 
-    /// What it reads from standard input.
+    /// The bytes that it reads from standard input.
     package let input: [UInt8]
 
     /// How a program ended.
@@ -31,7 +31,7 @@ package struct ChildProgram: Sendable {
 
     /// Why there is no ending.
     package enum Failure: Error, Hashable, Sendable {
-        /// It could not be started, with this `errno`.
+        /// The program could not be started, with this `errno`.
         case notStarted(Int32)
     }
 
@@ -54,8 +54,8 @@ package struct ChildProgram: Sendable {
 
     /// Runs it, and passes on its output in pieces.
     ///
-    /// It runs in a process group of its own, which is ended if `receive` throws, or if a signal asks this process to
-    /// stop. If this process is killed, the kernel kills the program too, though not what that has started.
+    /// The program runs in a process group of its own, which is ended if `receive` throws, or if a signal asks this
+    /// process to stop. If this process is killed, the kernel kills the program too, though not what that has started.
     ///
     /// - Throws: `Failure`, `StreamFailure` (`interrupted`, `system`), and what `receive` throws.
     package func run(_ receive: (borrowing Span<UInt8>) throws -> Void) throws -> Ending {
@@ -112,7 +112,7 @@ package struct ChildProgram: Sendable {
         _ takeSecond: (borrowing Span<UInt8>) throws -> Void
     ) throws {
         var pipes = [first, second].map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-        // What programs print may be secret, such as the configuration of rclone.
+        // The output of programs may be secret, such as the configuration of rclone.
         var buffer = SecretBytes(capacity: 65_536)
         // A closed pipe is taken out with a negative descriptor, which poll(2) ignores.
         while pipes.contains(where: { $0.fd >= 0 }) {

@@ -81,10 +81,10 @@ package struct ControllingTerminal: Terminal {
         }
     }
 
-    /// What ended a question.
+    /// The event that ended a question.
     private enum Answer: ~Copyable {
         case line(SecretBytes)
-        /// One of `TerminalSignals`.
+        /// A signal of `TerminalSignals`.
         case signal(Int32)
     }
 

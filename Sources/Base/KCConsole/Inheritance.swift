@@ -3,7 +3,7 @@ internal import CKCSystem
 internal import Glibc
 internal import Synchronization
 
-/// What the caller of this process gave it and `ProcessSetup` changes, for a command that takes its place.
+/// The state that the caller of this process gave it and `ProcessSetup` changes, for a command that takes its place.
 ///
 /// Core dumps stay off: the limit cannot be raised again, and the command has secrets too.
 enum Inheritance {

@@ -11,7 +11,7 @@ package protocol SecretTerminal: Sendable {
 
     /// Runs `body`, which asks for secrets and checks them; nothing that is typed meanwhile is shown.
     ///
-    /// What is typed while nothing is asked is discarded.
+    /// Text that is typed while nothing is asked is discarded.
     ///
     /// - Parameter ask: shows a prompt and reads a line.
     /// - Throws: `TerminalFailure`, and what `body` throws.
@@ -75,7 +75,7 @@ private final class Silence {
 
     // The terminal's limit for one line (termios(3), canonical mode).
     private static let lineLimit = 4_096
-    /// What ends or suspends a process at its terminal, or from elsewhere.
+    /// The signals that end or suspend a process at its terminal, or from elsewhere.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGALRM, SIGUSR1, SIGUSR2]
 
     init(_ terminal: OpenTerminal) throws(TerminalFailure) {
@@ -240,7 +240,7 @@ private struct SignalPipe {
     }
 }
 
-/// What restores the terminal when the process ends with `exit` while a secret is typed.
+/// Restores the terminal when the process ends with `exit` while a secret is typed.
 private enum SilentTerminal {
     private struct State {
         var descriptor: Int32 = -1

@@ -1,7 +1,7 @@
 internal import Glibc
 package import KCByteStreams
 
-/// What `/bin/sh -c` runs: a command that the user wrote, or a script of this program.
+/// The text that `/bin/sh -c` runs: a command that the user wrote, or a script of this program.
 ///
 /// Text from a file, an item or an option cannot become part of a script of this program: it is a `StaticString`, and
 /// such text is an argument, `"$1"` and so on.
@@ -28,11 +28,11 @@ package struct ShellScript: Sendable {
 package enum ShellCommand {
     /// Why a command returned no output.
     package enum Failure: Error, Hashable, Sendable {
-        /// It could not be started, with this `errno`.
+        /// The command could not be started, with this `errno`.
         case notStarted(Int32)
-        /// It exited with a nonzero status; 128 and above indicate a signal.
+        /// The command exited with a nonzero status; 128 and above indicate a signal.
         case failed(status: Int32)
-        /// It printed more than this many bytes.
+        /// The command printed more than this many bytes.
         case tooLong(limit: Int)
         /// Its output could not be read, or a signal asked the process to stop.
         case stream(StreamFailure)
@@ -40,11 +40,11 @@ package enum ShellCommand {
 
     /// Why a command that returns no output failed.
     package enum RunFailure: Error, Hashable, Sendable {
-        /// It could not be started, with this `errno`.
+        /// The command could not be started, with this `errno`.
         case notStarted(Int32)
-        /// It exited with a nonzero status; 128 and above indicate a signal.
+        /// The command exited with a nonzero status; 128 and above indicate a signal.
         case failed(status: Int32)
-        /// It did not finish in time and was terminated.
+        /// The command did not finish in time and was terminated.
         case timedOut
         /// A signal asked the process to stop, and the command was terminated.
         case interrupted

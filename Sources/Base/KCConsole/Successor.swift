@@ -24,7 +24,7 @@ package struct Successor {
 
     /// Why the command does not run.
     package enum Failure: Error, Hashable, Sendable {
-        /// It cannot be started, with this `errno`.
+        /// The command cannot be started, with this `errno`.
         case notStarted(Int32)
         /// There is no file for a secret, with this `errno`.
         case noFile(Int32)

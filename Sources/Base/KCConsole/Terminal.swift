@@ -24,7 +24,7 @@ package protocol Terminal: SecretTerminal {
     /// Runs `body`, which asks for a secret and checks it, and shows nothing that is typed meanwhile except answers to
     /// `readAnswer`.
     ///
-    /// What is typed while nothing is asked is discarded, except before `readSecretAgain`.
+    /// Text that is typed while nothing is asked is discarded, except before `readSecretAgain`.
     ///
     /// - Throws: `TerminalFailure`, and what `body` throws.
     func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result

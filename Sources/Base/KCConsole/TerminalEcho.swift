@@ -5,8 +5,8 @@ internal import KCByteStreams
 
 /// The echo of the controlling terminal, which is off while secrets are typed and checked.
 ///
-/// Whatever ends or suspends the process meanwhile, the shell must find the terminal as it was. What the signal
-/// handlers read is in memory that is allocated before the first of them is installed, and they call nothing but
+/// Whatever ends or suspends the process meanwhile, the shell must find the terminal as it was. The state that the
+/// signal handlers read is in memory that is allocated before the first of them is installed, and they call nothing but
 /// functions that are async-signal-safe (signal-safety(7)).
 enum TerminalEcho {
     private struct State {
@@ -36,7 +36,7 @@ enum TerminalEcho {
         unsafe state.initialize(to: State())
         return unsafe state
     }()
-    /// What the signals did before.
+    /// The previous actions of the signals.
     private nonisolated(unsafe) static var before: [(number: Int32, action: sigaction)] = []
 
     /// True between `begin` and `end`.
@@ -147,7 +147,7 @@ enum TerminalEcho {
         if unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == ignored { return }
         unsafe before.append((number, action))
         action = sigaction()
-        // What is checked meanwhile must not fail because of a signal that does not concern it.
+        // A check that runs meanwhile must not fail because of a signal that does not concern it.
         action.sa_flags = SA_RESTART
         unsafe action.__sigaction_handler.sa_handler = { TerminalEcho.handle($0) }
         _ = unsafe sigaction(number, &action, nil)

@@ -1,6 +1,6 @@
 /// Why a security chip does not let a key be used that it holds or guards.
 ///
-/// It is a `CryptographyFailure`, because a key may be held by a chip wherever one is derived.
+/// The failure is a case of `CryptographyFailure`, because a key may be held by a chip wherever one is derived.
 package enum ChipFailure: Error, Hashable, Sendable {
     /// A library that talks to chips is not installed; its name.
     case libraryMissing(String)
@@ -16,7 +16,7 @@ package enum ChipFailure: Error, Hashable, Sendable {
     case ownerPassword
     /// The firmware has switched off what seals keys.
     case disabled
-    /// What the chip sealed is not what it is asked to open.
+    /// The chip is asked to open other data than it sealed.
     case damaged
     /// An answer was altered on its way from the chip.
     case tampered

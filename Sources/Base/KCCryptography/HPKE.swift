@@ -25,7 +25,7 @@ package enum HPKE {
     package struct Encapsulation: ~Copyable {
         let mechanism: Mechanism
         let sharedSecret: SecretBytes
-        /// What the owner of the private key needs to get the secret.
+        /// The data that the owner of the private key needs to get the secret.
         package let encapsulatedKey: [UInt8]
     }
 

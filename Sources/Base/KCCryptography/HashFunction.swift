@@ -3,7 +3,7 @@ package import KCByteStreams
 
 /// A hash function, for complete input.
 ///
-/// What this program hashes for its own formats goes through `SHA256`.
+/// The program's own formats are hashed with `SHA256`.
 package enum HashFunction: String, CaseIterable, Hashable, Sendable {
     /// Only to read files of other programs.
     case md5 = "MD5"

@@ -3,7 +3,7 @@ internal import CKCLibCrypto
 extension LibCrypto {
     /// A context with the ciphers that only old files use (RC2, RC4, DES, Blowfish); nil if they are not installed.
     ///
-    /// It lives as long as the process and is used only to read such files.
+    /// The context lives as long as the process and is used only to read such files.
     nonisolated(unsafe) static let legacyContext: OpaquePointer? = {
         defer { ERR_clear_error() }
         guard let context = unsafe OSSL_LIB_CTX_new() else { return nil }

@@ -49,8 +49,8 @@ package enum SecretStream {
 
     /// HChaCha20: a key made from a key and 16 bytes.
     ///
-    /// It is the first and the last quarter of ChaCha20's final state, which is a block of the key stream without the
-    /// words that ChaCha20 adds at its end.
+    /// The subkey is the first and the last quarter of ChaCha20's final state, which is a block of the key stream
+    /// without the words that ChaCha20 adds at its end.
     static func subkey(of key: borrowing SecretBytes, nonce: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
         try LibCrypto.require(nonce.count, is: 16, "nonce length")
         var cipher = try BlockCipher(.chaCha20, .encrypt, key: key, iv: nonce.span)

@@ -8,7 +8,7 @@ enum KeyList {
 
     /// The seconds until the key expires, rounded down; nil if it never does or is not listed.
     ///
-    /// Only the serial number and the fourth field are used. That field is `perm` (never expires), `expd` (expired), or
+    /// Only the serial number and the fourth field are used. The latter is `perm` (never expires), `expd` (expired), or
     /// a number with a unit (`s`, `m`, `h`, `d`, `w`). The rest of a line may contain text that other programs chose.
     static func remainingSeconds(of serial: Int32, in list: borrowing Span<UInt8>) -> Int? {
         var start = 0

@@ -107,7 +107,7 @@ package enum DeviceKeyHolding: Hashable, Sendable {
     case chip(SealedKeyHistory)
 }
 
-/// What is known about a device key without using it.
+/// The facts about a device key that are known without using it.
 package struct DeviceKeyStatus: Hashable, Sendable {
     /// The ID of the device.
     package let device: DeviceID

@@ -3,11 +3,11 @@ package import KCCryptography
 
 /// Signatures that `ssh-keygen -Y verify -n kcbackup` can check: Ed25519, SHA-512 (OpenSSH, `PROTOCOL.sshsig`).
 package enum SSHSignature {
-    /// What a signature is for; one that was made for something else, or by another program, is not valid.
+    /// The purpose of a signature; one that was made for something else, or by another program, is not valid.
     package enum Namespace: String, CaseIterable, Sendable {
         /// The checksums of an archive.
         case archive = "kcbackup"
-        /// What a machine says about a run.
+        /// The statement of a machine about a run.
         case receipt = "kcbackup-receipt"
     }
 

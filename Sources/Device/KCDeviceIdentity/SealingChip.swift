@@ -53,7 +53,7 @@ package struct SealedSecret: Hashable, Sendable {
 
 /// A secret that only one chip opens, and only with a password; not itself a secret.
 package struct GuardedSecret: Hashable, Sendable {
-    /// What the chip has made of it.
+    /// The secret, as the chip has sealed it.
     package let sealed: SealedSecret
 
     /// Creates an instance from its parts.
@@ -62,7 +62,7 @@ package struct GuardedSecret: Hashable, Sendable {
     }
 }
 
-/// What a chip says about itself.
+/// The facts that a chip states about itself.
 package struct ChipFacts: Hashable, Sendable {
     /// The manufacturer's short name, such as `INTC`.
     package let manufacturer: String

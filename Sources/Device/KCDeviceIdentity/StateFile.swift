@@ -13,7 +13,7 @@ package import KCCryptography
 /// mac 5f8e…
 /// ```
 package struct StateFile: Sendable {
-    /// What a file holds.
+    /// The kind of contents of a file.
     package struct Kind: Hashable, Sendable {
         /// The name, in lower-case words.
         let name: String
@@ -112,13 +112,13 @@ private let lineFeed = UInt8(ascii: "\n")
 
 /// Why a state file could not be read or written.
 package enum StateFileFailure: Error, Hashable, Sendable {
-    /// It is damaged, or something other than this device changed it.
+    /// The file is damaged, or something other than this device changed it.
     case altered(path: String)
     /// Its first line says that another device wrote it.
     case otherDevice(path: String, DeviceID)
     /// Another version of the program wrote it.
     case otherFormat(path: String)
-    /// It is not safe to use, or cannot be read or written.
+    /// The file is not safe to use, or cannot be read or written.
     case file(FileFailure)
     case cryptography(CryptographyFailure)
 }

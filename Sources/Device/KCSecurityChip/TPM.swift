@@ -86,8 +86,8 @@ package struct TPM: SealingChip {
         // Before anything is sent: somebody between here and the TPM could have another key to offer.
         guard let parent = try parent(of: sealed, connection) else { throw .otherChip }
         // Not one step with the call below: no policy of a TPM can ask for its count, so tries at the same moment can
-        // take some of the guesses that this leaves to others. It guards no more than these: the TPM itself counts and
-        // refuses within the call.
+        // take some of the guesses that this leaves to others. The check guards no more than these: the TPM itself
+        // counts and refuses within the call.
         if isGuarded { try facts(of: connection).requireGuess() }
         let session = try connection.session(with: parent)
         let secret = try connection.unseal(

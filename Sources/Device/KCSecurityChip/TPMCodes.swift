@@ -21,11 +21,11 @@ struct TPMCode {
     /// True if there is nothing under the handle.
     var isMissingHandle: Bool { formatOne == 0x8b }
 
-    /// What a call is given that may be what it fails for.
+    /// The operand of a call, which may be the reason for its failure.
     enum Operand {
         /// Nothing from outside this program.
         case own
-        /// What a TPM has sealed, from a file.
+        /// Data that a TPM has sealed, from a file.
         case sealed
         /// The password of what a TPM has sealed.
         case password

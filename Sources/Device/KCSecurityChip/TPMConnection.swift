@@ -6,7 +6,7 @@ internal import KCCryptography
 /// A connection to a TPM, with the storage root key that secrets are sealed under and a session that authenticates and
 /// encrypts all calls that use it.
 ///
-/// What a connection makes in the TPM, it removes at its end: a TPM has room for three keys.
+/// A connection removes at its end all that it has made in the TPM: a TPM has room for three keys.
 @safe final class TPMConnection {
     private var transport: OpaquePointer?
     private var context: OpaquePointer?

@@ -1,7 +1,7 @@
 internal import KCByteStreams
 
-/// What is sent to a TPM, in its wire format (TPM 2.0 Library, part 2): numbers with the most significant byte first,
-/// lists after their length.
+/// The data that are sent to a TPM, in its wire format (TPM 2.0 Library, part 2): numbers with the most significant
+/// byte first, lists after their length.
 enum TPMFormat {
     /// Where a machine's storage root key is kept, if somebody has made it persistent (TCG TPM v2.0 Provisioning
     /// Guidance, 7.8).
@@ -9,8 +9,8 @@ enum TPMFormat {
 
     /// The storage root key as the same guidance wants it (template L-2 with `noDA`).
     ///
-    /// It is an elliptic key of P-256 that encrypts with AES-128-CFB. A TPM returns the same key for it until it is
-    /// cleared.
+    /// The template describes an elliptic key of P-256 that encrypts with AES-128-CFB. A TPM returns the same key for
+    /// it until it is cleared.
     static let parentTemplate = sized([
         0x00, 0x23,  // TPM_ALG_ECC
         0x00, 0x0b,  // its name is a SHA-256
@@ -46,7 +46,7 @@ enum TPMFormat {
     /// How commands and answers of a session are encrypted: AES-128-CFB.
     static let sessionCipher: [UInt8] = [0x00, 0x06, 0x00, 0x80, 0x00, 0x43]
 
-    /// What a key begins with: no password, no data.
+    /// The initial sensitive part of a key: no password, no data.
     static let nothingSensitive = sized([0x00, 0x00, 0x00, 0x00])
 
     /// A secret to be sealed behind a password, or without one if that is empty.

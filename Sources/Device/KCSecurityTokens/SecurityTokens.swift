@@ -7,7 +7,7 @@ package struct SecurityToken: Hashable, Sendable {
     package let path: String
     /// Who made it, as it says; foreign text, which may be empty.
     package let manufacturer: String
-    /// What it is, as it says; foreign text, which may be empty.
+    /// The name of the product, as the token states it; foreign text, which may be empty.
     package let product: String
 }
 
@@ -97,7 +97,7 @@ package struct SecurityTokens: Sendable {
             do {
                 return try connection.makeCredential(presence, pin: nil)
             } catch TokenFailure.pinNeeded {
-                // It is asked for below.
+                // The PIN is asked for below.
             }
         }
         let pin: SecretBytes? = try askPIN(connection.triesLeft())

@@ -138,7 +138,7 @@ extension TokenConnection {
         } catch {
             switch error {
             case .otherToken: return false
-            // It says nothing without its PIN; one whose credentials do not need it is another token.
+            // The token says nothing without its PIN; one whose credentials do not need it is another token.
             case .pinNeeded where credential.presence == .pin: return true
             default: throw error
             }
@@ -203,7 +203,7 @@ extension TokenConnection {
         case nil: return body(nil)
         case let pin?: pin.withBytes { text.append($0) }
         }
-        // It would be cut short, and the token would count that as a wrong one.
+        // The PIN would be cut short, and the token would count that as a wrong one.
         let isCut = text.withBytes { bytes in bytes.indices.contains { bytes[$0] == 0 } }
         if isCut || text.isEmpty { throw .wrongPIN(triesLeft: nil) }
         text.append(0)

@@ -1,4 +1,4 @@
-/// What proves that a person is at the token.
+/// The proof that a person is at the token.
 package enum TokenPresence: Hashable, Sendable, CaseIterable {
     /// A touch.
     case touch
@@ -8,13 +8,13 @@ package enum TokenPresence: Hashable, Sendable, CaseIterable {
 
 /// A key pair that a token has made for secrets, and that only this token can use.
 ///
-/// It is no secret, and the token does not store it: without it, the secrets are lost.
+/// The credential is no secret, and the token does not store it: without it, the secrets are lost.
 package struct TokenCredential: Hashable, Sendable {
-    /// What the token finds its key by.
+    /// The ID by which the token finds its key.
     package let id: [UInt8]
     /// The point on P-256, x before y, which its signatures are verified with.
     package let publicKey: [UInt8]
-    /// What is asked for each time; the token has a secret for each.
+    /// The proof of presence that is asked for each time; the token has a secret for each.
     package let presence: TokenPresence
 
     /// In bytes; most have 48 to 128, and what a token wraps into one is not much larger.

@@ -2,7 +2,7 @@ internal import CKCFIDO2
 internal import Glibc
 internal import Synchronization
 
-/// What carries reports to a token and back (CTAP 2.1, section 11.2) in place of the kernel; for tests.
+/// The carrier of reports to a token and back (CTAP 2.1, section 11.2) in place of the kernel; for tests.
 package protocol TokenTransport: AnyObject, Sendable {
     /// Takes a report of 64 bytes; false if the token is gone.
     func send(_ report: [UInt8]) -> Bool

@@ -6,7 +6,7 @@ internal import KCCryptography
 /// If a file is cut at a chunk boundary, complete authentic chunks are delivered before the read that detects it, so a
 /// consumer may act on the data only after the end. After a failed read, every later read fails in the same way.
 package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
-    /// What follows the current plaintext.
+    /// The continuation after the current plaintext.
     private enum Continuation {
         case chunk
         case end

@@ -38,7 +38,7 @@ package enum GivenRecipient: Hashable, CustomStringConvertible {
         }
     }
 
-    /// What wraps file keys.
+    /// The recipient that wraps file keys.
     package var recipient: any Recipient {
         switch self {
         case .native(let recipient): recipient

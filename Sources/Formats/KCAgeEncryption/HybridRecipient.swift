@@ -66,7 +66,7 @@ package struct HybridRecipient: Recipient, Hashable, LosslessStringConvertible {
 
 /// The private half, `AGE-SECRET-KEY-PQ-1…`.
 package final class HybridIdentity: Identity {
-    /// What the encoding begins with, before the `1` and the data.
+    /// The beginning of the encoding, before the `1` and the data.
     package static let prefix = "AGE-SECRET-KEY-PQ-"
 
     private let privateKey: XWing.PrivateKey
@@ -183,7 +183,7 @@ package struct HybridTagRecipient: Recipient, Hashable, LosslessStringConvertibl
         }
     }
 
-    /// What tells the owner of the key that a stanza is for it; the lattice half of the key is no part of it.
+    /// The tag that tells the owner of the key that a stanza is for it; the lattice half of the key is no part of it.
     func tag(_ encapsulatedKey: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
         let named = encapsulatedKey + SHA256.hash(key.point.span).bytes.prefix(Self.tagSize)
         let tag = try HKDF.extract(salt: Self.label, inputKey: SecretBytes(named.span))

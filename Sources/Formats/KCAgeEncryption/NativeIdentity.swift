@@ -5,12 +5,12 @@ package enum NativeIdentity: Identity {
     case x25519(X25519Identity)
     case hybrid(HybridIdentity)
 
-    /// What kind of key it is.
+    /// The kind of key.
     package enum Kind: Hashable, Sendable, CaseIterable {
         case x25519
         case hybrid
 
-        /// What the encoding begins with, before the `1` and the data.
+        /// The beginning of the encoding, before the `1` and the data.
         package var prefix: String {
             switch self {
             case .x25519: X25519Identity.prefix

@@ -43,7 +43,7 @@ package final class NewFileKey {
         return made
     }
 
-    /// What plugins wrap of each key, by the place of the first recipient of each run.
+    /// Returns what plugins wrap of each key, by the place of the first recipient of each run.
     private static func pluginParts(
         _ keys: [FileKey], _ recipients: [[any Recipient]]
     ) throws(AgeFailure) -> [[Int: WrappedFileKey]] {
@@ -53,7 +53,7 @@ package final class NewFileKey {
             for (file, part) in zip(run.files, wrapped) {
                 try requireHarmless(part, of: run.recipients[0].plugin)
                 let place = recipients[file].firstIndex { ($0 as? PluginRecipient)?.plugin == run.recipients[0].plugin }
-                // One plugin may be run twice for a file, if the files have only some recipients in common.
+                // A plugin may be run twice for a file, if the files have only some recipients in common.
                 let taken = parts[file][place ?? 0]
                 parts[file][place ?? 0] = try taken?.joined(part) ?? part
             }

@@ -53,7 +53,7 @@ package struct P256TagRecipient: Recipient, Hashable, LosslessStringConvertible 
         }
     }
 
-    /// What tells the owner of the key that a stanza is for it.
+    /// The tag that tells the owner of the key that a stanza is for it.
     func tag(_ encapsulatedKey: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
         let hash = SHA256.hash(point.span).bytes.prefix(Self.tagSize)
         let named = encapsulatedKey + hash

@@ -1,6 +1,6 @@
 package import KCByteStreams
 
-/// What finds and runs plugins.
+/// A host that finds and runs plugins.
 ///
 /// Each call is one run of a plugin, which asks its user at most once for whatever it needs.
 package protocol PluginHost: Sendable {
@@ -44,7 +44,7 @@ package struct PluginRecipient: Recipient, Hashable, CustomStringConvertible {
     }
 }
 
-/// What lets a plugin find a private key, `AGE-PLUGIN-NAME-1…`; it may be the key itself.
+/// An identity that lets a plugin find a private key, `AGE-PLUGIN-NAME-1…`; it may be the key itself.
 package final class PluginIdentity: Identity {
     /// The plugin.
     package let plugin: PluginName
@@ -80,18 +80,18 @@ package enum PluginFailure: Error, Hashable, Sendable {
     case notFound(folders: [String])
     /// Others could replace the program, or its folder is not readable.
     case notSafe(FileFailure)
-    /// It could not be started, with this `errno`.
+    /// The plugin could not be started, with this `errno`.
     case notStarted(Int32)
-    /// It ended before it was done; the text is the end of what it wrote to standard error.
+    /// The plugin ended before it was done; the text is the end of what it wrote to standard error.
     case ended(said: String)
-    /// It broke this rule of the protocol.
+    /// The plugin broke this rule of the protocol.
     case misbehaved(String)
-    /// It sent more than this.
+    /// The plugin sent more than this.
     case tooMuch(limitInBytes: Int)
-    /// It was not done in time, and nobody was there who could have waited for it.
+    /// The plugin was not done in time, and nobody was there who could have waited for it.
     case overdue(seconds: Int)
-    /// It wanted an answer, and there was nobody to ask.
+    /// The plugin wanted an answer, and there was nobody to ask.
     case unattended
-    /// It reported this failure.
+    /// The plugin reported this failure.
     case reported(String)
 }

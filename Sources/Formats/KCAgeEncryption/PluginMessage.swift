@@ -5,7 +5,7 @@ package import KCByteStreams
 ///
 /// Plugins are separate programs that hold keys, such as those of hardware tokens. A message has the form of a stanza.
 package struct PluginMessage: ~Copyable {
-    /// What is to be done, or the answer to that.
+    /// The task, or the answer to a task.
     package let command: String
     /// The words after the command; visible ASCII characters.
     package let arguments: [String]

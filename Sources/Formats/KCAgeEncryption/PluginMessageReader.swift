@@ -71,7 +71,7 @@ package struct PluginMessageReader<Source: ByteSource & ~Copyable>: ~Copyable {
 
 /// Why the next message cannot be read.
 package enum PluginMessageFailure: Error, Hashable, Sendable {
-    /// It breaks this rule of the protocol.
+    /// The message breaks this rule of the protocol.
     case malformed(String)
     /// All messages together are longer than this.
     case tooLong(limitInBytes: Int)

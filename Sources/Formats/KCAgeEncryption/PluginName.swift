@@ -2,7 +2,7 @@ internal import KCByteStreams
 
 /// The name of a plugin of age, in lower case (C2SP age-plugin, "Mapping recipients and identities to plugin binaries").
 ///
-/// It cannot contain a separator of paths, so `age-plugin-NAME` is always a name within a folder.
+/// The name cannot contain a separator of paths, so `age-plugin-NAME` is always a name within a folder.
 package struct PluginName: Hashable, Sendable, CustomStringConvertible {
     private let name: ExactText
 
@@ -58,6 +58,6 @@ package struct PluginName: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static let recipientStart = "age1"
-    /// What the identities of all plugins begin with.
+    /// The beginning of every plugin's identities.
     static let identityStart = "AGE-PLUGIN-"
 }

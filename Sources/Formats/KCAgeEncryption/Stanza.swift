@@ -1,6 +1,6 @@
 package import KCByteStreams
 
-/// One recipient's part of an age header: the file key, wrapped (C2SP age, "Recipient stanza").
+/// The part of an age header for one recipient: the file key, wrapped (C2SP age, "Recipient stanza").
 package struct Stanza: Hashable, Sendable {
     /// The type of recipient, such as `X25519`.
     package let type: String

@@ -62,7 +62,7 @@ package struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
 
 /// The private half of an age key, `AGE-SECRET-KEY-1…`.
 package final class X25519Identity: Identity {
-    /// What the encoding begins with, before the `1` and the data.
+    /// The beginning of the encoding, before the `1` and the data.
     package static let prefix = "AGE-SECRET-KEY-"
 
     private let privateKey: SecretBytes

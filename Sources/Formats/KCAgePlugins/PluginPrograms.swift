@@ -96,7 +96,8 @@ package struct PluginPrograms: PluginHost {
         throw .plugin(plugin, .notFound(folders: folders))
     }
 
-    /// What plugins need: their user, the language, folders, and the ways to devices, agents and a desktop.
+    /// Returns the variables that plugins need: their user, the language, folders, and the ways to devices, agents and
+    /// a desktop.
     private static func environment(from all: [String: String], home: String) -> [String: String] {
         let known: [ExactText] = [
             "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",

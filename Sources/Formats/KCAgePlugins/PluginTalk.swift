@@ -4,7 +4,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
 
-/// What a plugin is talked with.
+/// The connection to a plugin.
 protocol PluginConnection: AnyObject {
     /// Sends all of `bytes`.
     func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure)
@@ -16,10 +16,10 @@ protocol PluginConnection: AnyObject {
 
 extension ChildDialogue: PluginConnection {}
 
-/// One run of a plugin: this program says what is to be done, and then does what the plugin needs for that (C2SP
+/// A run of a plugin: this program says what is to be done, and then does what the plugin needs for that (C2SP
 /// age-plugin, "State machines").
 struct PluginTalk: ~Copyable {
-    /// What this program does with a message of the plugin.
+    /// The reaction of this program to a message of the plugin.
     enum Answer {
         case ok
         case unsupported
@@ -216,7 +216,7 @@ struct PluginTalk: ~Copyable {
     }
 }
 
-/// What a plugin sends, as a source.
+/// The output of a plugin, as a source.
 private struct ConnectionSource: ByteSource {
     let connection: any PluginConnection
 

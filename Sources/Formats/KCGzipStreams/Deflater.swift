@@ -3,8 +3,8 @@ internal import KCByteStreams
 
 /// A compressor that produces one gzip member after another; not thread-safe.
 ///
-/// It is libdeflate's, which compresses complete buffers; zlib reads what it writes, so that a fault in either of them
-/// is noticed when an archive is read back.
+/// The compressor is libdeflate's, which compresses complete buffers; zlib reads what it writes, so that a fault in
+/// either of them is noticed when an archive is read back.
 @safe final class Deflater {
     private let compressor: OpaquePointer
 

@@ -2,8 +2,8 @@ package import KCByteStreams
 
 /// Decompresses gzip (RFC 1952): one or more members, and nothing else.
 ///
-/// It accepts the headers that `GzipEncoder` and, on Linux, `gzip -n` write: deflate, no flags, no time. The input
-/// should already be authenticated; in any case, the limit stops a decompression bomb.
+/// The decoder accepts the headers that `GzipEncoder` and, on Linux, `gzip -n` write: deflate, no flags, no time. The
+/// input should already be authenticated; in any case, the limit stops a decompression bomb.
 package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
     private var upstream: Upstream
     private let inflater: Inflater

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A piece of plaintext to be compressed.
 ///
-/// It belongs to the thread that fills and empties it, except from `Lane.take` until `wait()` returns, when it belongs
-/// to the lane. Semaphores order the memory accesses on both sides of each handover.
+/// A segment belongs to the thread that fills and empties it, except from `Lane.take` until `wait()` returns, when it
+/// belongs to the lane. Semaphores order the memory accesses on both sides of each handover.
 final class Segment: @unchecked Sendable {
     var plaintext: SecretBytes
     var compressed: SecretBytes

@@ -14,7 +14,7 @@ final class SegmentPipeline {
 
     /// The number of threads that compress at the same time.
     static let laneCount = 2
-    // One segment per lane, one that waits for a lane, and one that is being filled.
+    // The ring has one segment per lane, one that waits for a lane, and one that is being filled.
     private static let ringSize = laneCount + 2
 
     init(segmentSize: Int, level: Int) throws(StreamFailure) {

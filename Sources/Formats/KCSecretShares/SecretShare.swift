@@ -10,9 +10,9 @@ package enum ShareProblem: Error, Hashable, Sendable {
     case malformed
 }
 
-/// One part of a secret, which tells nothing about it alone (SLIP-0039).
+/// A part of a secret, which tells nothing about it alone (SLIP-0039).
 package final class SecretShare: Sendable {
-    /// What all shares of a secret have in common.
+    /// The values that all shares of a secret have in common.
     package struct Family: Hashable, Sendable {
         /// 15 random bits.
         let identifier: UInt16

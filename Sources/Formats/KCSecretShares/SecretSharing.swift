@@ -5,7 +5,7 @@ package import KCCryptography
 package enum SharingFailure: Error, Hashable, Sendable {
     /// They are not of one secret.
     case mixed
-    /// One of them is there twice.
+    /// A share is there twice.
     case twice
     /// Some are missing, or there are more than needed.
     case count

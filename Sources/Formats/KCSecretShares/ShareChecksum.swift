@@ -1,6 +1,6 @@
 /// The checksum of the words of a share: a Reed-Solomon code over 1,024 elements, three words (SLIP-0039, "Checksum").
 ///
-/// It finds any three wrong words. Its time depends on no word.
+/// The checksum finds any three wrong words. Its time depends on no word.
 struct ShareChecksum {
     /// The number of words at the end of a share.
     static let length = 3
@@ -10,7 +10,7 @@ struct ShareChecksum {
         0x3f3f_120,
     ]
 
-    /// What is left of the words so far.
+    /// The remainder of the words so far.
     private(set) var state: UInt32 = 1
     private let generator = Self.generator
 

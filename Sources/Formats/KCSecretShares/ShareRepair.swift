@@ -1,7 +1,7 @@
 /// Finds the share that wrong words nearly are: some that are illegible, or a single wrong one, or two neighbors swapped.
 ///
-/// Two different shares differ in at least four words, so whatever is wrong in one of these ways is found, and nothing else
-/// is found in its place. It takes more than one mistake for a wrong proposal, which then the sheet has to refute.
+/// Two different shares differ in at least four words, so whatever is wrong in one of these ways is found, and nothing
+/// else is found in its place. A wrong proposal takes more than one mistake, and the sheet then has to refute it.
 package enum ShareRepair {
     /// Returns the words of the share; nil if there is none, or more than one.
     ///

@@ -142,7 +142,7 @@ package enum ZipFile {
     /// True if the last failure was want of memory.
     private static func isOutOfMemory(_ archive: OpaquePointer, _ library: carchive_functions) -> Bool {
         if unsafe library.archive_errno(archive) == ENOMEM { return true }
-        // It has no number for a zlib that does not start, which data cannot keep from it.
+        // libarchive has no number for a zlib that does not start, which data cannot keep from it.
         guard let words = unsafe library.archive_error_string(archive) else { return false }
         return unsafe strcmp(words, "Can't initialize ZIP decompression.") == 0
     }

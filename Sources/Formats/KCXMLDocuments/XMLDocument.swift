@@ -2,9 +2,9 @@ internal import KCByteStreams
 
 /// Why text is not accepted as XML.
 package enum XMLFailure: Error, Hashable, Sendable {
-    /// It is not well-formed or not in UTF-8; the value is the line, from 1.
+    /// The text is not well-formed or not in UTF-8; the value is the line, from 1.
     case malformed(line: Int)
-    /// It declares a document type, which could define entities that expand to arbitrary text.
+    /// The text declares a document type, which could define entities that expand to arbitrary text.
     case documentType
     /// A limit is exceeded: its name and the largest value allowed.
     case limit(String, allowed: Int)
@@ -35,7 +35,7 @@ package final class XMLDocument: Sendable {
         }
     }
 
-    /// What the document keeps of an element: 16 bytes, since large documents have millions.
+    /// The data that the document keeps of an element: 16 bytes, since large documents have millions.
     fileprivate struct Node: Sendable {
         let tag: UInt32
         /// The index of the first element that is neither this one nor in it.

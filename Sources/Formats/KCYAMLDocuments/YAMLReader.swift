@@ -3,7 +3,7 @@ package import KCByteStreams
 
 /// Why text is not accepted as YAML.
 package enum YAMLFailure: Error, Hashable, Sendable {
-    /// It breaks a rule of YAML; the text is the library's and never contains foreign text. Lines count from 1.
+    /// A rule of YAML is broken; the text is the library's and never contains foreign text. Lines count from 1.
     case malformed(String, line: Int)
     /// The library is missing, or has no memory.
     case library(StreamFailure)
@@ -23,7 +23,7 @@ package enum YAMLEvent: Hashable, Sendable {
     case alias(String)
 }
 
-/// What a node of any kind may have.
+/// The properties that a node of any kind may have.
 package struct YAMLNode: Hashable, Sendable {
     package let anchor: String?
     /// The tag, in full (`tag:yaml.org,2002:str`).

@@ -1,4 +1,4 @@
-/// One element of DER (X.690): a tag byte, a length and the content.
+/// An element of DER (X.690): a tag byte, a length and the content.
 struct DERElement {
     /// The identifier octet; multi-byte tags are not supported.
     let tag: UInt8

@@ -220,7 +220,7 @@ extension PublicKey {
     }
 }
 
-/// One operation with a key.
+/// An operation with a key.
 @safe private struct KeyContext: ~Copyable {
     let pointer: OpaquePointer
 

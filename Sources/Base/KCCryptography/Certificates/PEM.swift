@@ -16,7 +16,7 @@ package enum PEM {
         case other
     }
 
-    /// One block between its BEGIN and END lines.
+    /// A block between its BEGIN and END lines.
     @safe package final class Block: Sendable {
         /// The text between `BEGIN` and the dashes: at most 64 printable ASCII characters, such as `CERTIFICATE`.
         package let label: String

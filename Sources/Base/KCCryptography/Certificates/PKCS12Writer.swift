@@ -18,7 +18,7 @@ extension PKCS12 {
     ) throws(CertificateFailure) -> SecretBytes {
         try CertificateLimit.entryCount.check(2 * identities.count + certificates.count)
         defer { ERR_clear_error() }
-        // One derivation for each key, one for the certificates, one for the MAC; the reader must accept the total.
+        // Each key needs a derivation, and so do the certificates and the MAC; the reader must accept the total.
         try CertificateLimit.iterations.check(iterations)
         try CertificateLimit.totalIterations.check((identities.count + 2) * iterations)
         var writer = try PKCS12Writer(iterations: iterations)

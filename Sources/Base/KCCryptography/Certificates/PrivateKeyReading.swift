@@ -61,7 +61,7 @@ extension PrivateKey {
             do throws(CertificateFailure) {
                 try self.init(plain, passphrase: nil, budget: &budget)
             } catch {
-                // One wrong passphrase in 256 results in valid padding, but the bytes are then not a key.
+                // About every 256th wrong passphrase results in valid padding, but the bytes are then not a key.
                 switch error {
                 case .malformed, .unknownFormat, .passphraseRequired: throw .wrongPassphrase
                 default: throw error

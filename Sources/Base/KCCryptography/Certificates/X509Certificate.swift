@@ -2,7 +2,7 @@ internal import CKCLibCrypto
 
 /// An X.509 certificate (RFC 5280): its bytes, and the fields that a keychain and its tools use.
 ///
-/// It is not validated: signatures and chains are ignored.
+/// The certificate is not validated: signatures and chains are ignored.
 package struct X509Certificate: Hashable, Sendable {
     /// The certificate as received.
     package let der: [UInt8]
@@ -89,10 +89,10 @@ extension X509Certificate {
     package var subject: [UInt8] { subjectName.der }
     /// The DER of the issuer's Name, as in the certificate.
     package var issuer: [UInt8] { issuerName.der }
-    /// What Apple's keychain stores as `subj`: the content of the Name without tag and length, each PrintableString in
-    /// upper case and with single spaces.
+    /// The value that Apple's keychain stores as `subj`: the content of the Name without tag and length, each
+    /// PrintableString in upper case and with single spaces.
     package var normalizedSubject: [UInt8] { subjectName.normalized }
-    /// What Apple's keychain stores as `issr`, normalized in the same way; part of a certificate's unique key.
+    /// The value that Apple's keychain stores as `issr`, normalized likewise; part of a certificate's unique key.
     package var normalizedIssuer: [UInt8] { issuerName.normalized }
     /// SHA-1 of the public key (the content of its BIT STRING), as in `pkhh`.
     package var publicKeyHash: [UInt8] { publicKey.hash }

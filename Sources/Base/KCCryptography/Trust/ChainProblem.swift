@@ -40,7 +40,7 @@ package enum ChainProblem: Int, CaseIterable, Hashable, Sendable {
     case duplicateExtension
     /// The certificate of a server is valid for too long.
     case longValidity
-    /// It is required to know that the certificate is not revoked, and it is not known.
+    /// Proof that the certificate is not revoked is required, and there is none.
     case revocationUnknown
     /// The verification was given up before its end, so that nothing is known.
     case unfinished

@@ -1,4 +1,4 @@
-/// What the verification of a chain found.
+/// The result of the verification of a chain.
 package struct ChainVerdict: Hashable, Sendable {
     /// A certificate, and what is wrong with it.
     package struct Link: Hashable, Sendable {

@@ -4,7 +4,7 @@ internal import CKCLibCrypto
 ///
 /// Nothing is fetched: revocation is not checked, and the certificates between must be given.
 package struct ChainVerifier: Sendable {
-    /// What the key of the first certificate is used for.
+    /// The use of the key of the first certificate.
     package enum Purpose: Hashable, Sendable {
         /// Anything.
         case any
@@ -14,7 +14,7 @@ package struct ChainVerifier: Sendable {
         case client
     }
 
-    /// What the key of the first certificate is used for.
+    /// The use of the key of the first certificate.
     package var purpose = Purpose.any
     /// The name that the first certificate must have; nil for any.
     package var host: HostName?

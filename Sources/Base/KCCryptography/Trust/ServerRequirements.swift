@@ -1,6 +1,7 @@
 internal import CKCLibCrypto
 
-/// What Apple's systems require of the certificates of TLS servers, besides RFC 5280 and the strength of keys and hashes.
+/// The requirements of Apple's systems for the certificates of TLS servers, besides RFC 5280 and the strength of keys
+/// and hashes.
 ///
 /// Source: Apple's support article HT210176, "Requirements for trusted certificates in iOS 13 and macOS 10.15". The limit
 /// of 398 days (HT211025) is for authorities that came with the system; which these are is not known here.
