@@ -5,9 +5,9 @@ package import KCKeychainModel
 extension ItemDraft {
     /// Creates the item of a certificate, with the attributes that Apple's keychain sets.
     ///
-    /// It sets `ctyp` (the X.509 version), `cenc` 3 (DER), `subj` and `issr` (normalized names), `slnr`, `skid` and
-    /// `pkhh`. `labl` is `label`, or else the summary of the subject. `alis` is the first email address, by which the
-    /// macOS tool finds a certificate. The item's secret is `keychainSecret` of the certificate. Source:
+    /// The item gets `ctyp` (the X.509 version), `cenc` 3 (DER), `subj` and `issr` (normalized names), `slnr`, `skid`
+    /// and `pkhh`. `labl` is `label`, or else the summary of the subject. `alis` is the first email address, by which
+    /// the macOS tool finds a certificate. The item's secret is `keychainSecret` of the certificate. Source:
     /// `SecCertificateCopyAttributeDictionary`, which does not set label and alias.
     package init(certificate: X509Certificate, label: String? = nil) {
         var attributes = Attributes()

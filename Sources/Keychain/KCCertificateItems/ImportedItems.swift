@@ -2,7 +2,7 @@ package import KCByteStreams
 package import KCCryptography
 package import KCKeychainModel
 
-/// One item of an imported file: its attributes and its secret.
+/// An item of an imported file: its attributes and its secret.
 @safe package final class ImportedItem: Sendable {
     /// The attributes; access group, accessibility or label can be set on a copy before adding it.
     package let draft: ItemDraft

@@ -36,8 +36,8 @@ extension ItemDraft {
 
     /// Creates the item of a private key, with the attributes that Apple's keychain sets.
     ///
-    /// Its secret is `PrivateKey.externalRepresentation()`. It may decrypt, derive, sign and unwrap, whatever its kind.
-    /// Source: `SecKeyCopyAttributeDictionaryWithLocalKey`.
+    /// Its secret is `PrivateKey.externalRepresentation()`. The key may decrypt, derive, sign and unwrap, whatever its
+    /// kind. Source: `SecKeyCopyAttributeDictionaryWithLocalKey`.
     ///
     /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that the length of its
     ///   points does not identify.
@@ -49,7 +49,7 @@ extension ItemDraft {
 
     /// Creates the item of a public key.
     ///
-    /// Its secret is `PublicKey.externalRepresentation`, which is public. It may encrypt, derive, verify and wrap.
+    /// Its secret is `PublicKey.externalRepresentation`, which is public. The key may encrypt, derive, verify and wrap.
     /// `priv` is 1 here too, as on Apple's systems.
     ///
     /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that the length of its

@@ -1,7 +1,7 @@
 package import KCAgeEncryption
 package import KCByteStreams
 
-/// What opens the keys that identities name, for the plugin.
+/// A keyring that opens the keys that identities name, for the plugin.
 package protocol FileKeyring {
     /// Opens the keys of an identity, newest first.
     ///
@@ -101,7 +101,7 @@ package struct PluginServer<Input: ByteSource & ~Copyable> {
     }
 }
 
-/// What a client asks of `identity-v1`.
+/// The request of a client of `identity-v1`.
 struct UnwrapRequest {
     /// The identities in order; nil for one that is not known.
     private(set) var identities: [ProtectionIdentity?] = []

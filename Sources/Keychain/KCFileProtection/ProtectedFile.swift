@@ -152,7 +152,7 @@ package struct FileToProtect {
         }
         let written = try encryptor.finish()
         try output.synchronize()
-        // What cannot be read back must not take the place of what can.
+        // A file that cannot be read back must not take the place of one that can.
         var readBack = SHA256()
         var decryptor = try AgeDecryptor(written.source, identities: [reader])
         try decryptor.forEachPiece { bytes throws(StreamFailure) in readBack.update(bytes) }

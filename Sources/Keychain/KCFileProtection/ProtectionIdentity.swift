@@ -4,7 +4,8 @@ package import KCKeychainKeys
 
 /// An age identity that names a key of this device, `AGE-PLUGIN-KCBACKUP-1…` (docs/protect.md, "Identities").
 ///
-/// It is no secret: it says where the key is, and has the public half, so that files can be encrypted to it at any time.
+/// An identity is no secret: it says where the key is, and has the public half, so that files can be encrypted to it at
+/// any time.
 package struct ProtectionIdentity: Hashable, Sendable, LosslessStringConvertible {
     /// Who has the key.
     package let holder: FileKeyHolder

@@ -6,7 +6,7 @@ internal import KCKeychainKeys
 /// A stanza that tells the device that protected a file which of its keys opens it, and tells others nothing.
 ///
 /// The stanza for an X25519 key does not name the key. Without a mark, only a key that is at hand could find out what a
-/// file is waiting for. Other programs pass over it (C2SP age, "Recipient stanza"). It has no key of the file.
+/// file is waiting for. Other programs pass over it (C2SP age, "Recipient stanza"). A mark has no key of the file.
 package enum ProtectionMark {
     /// The type of the stanza.
     package static let type = "kcbackup"

@@ -1,8 +1,8 @@
 package import KCCryptography
 package import KCDeviceIdentity
 
-/// What of a keybag goes into an archive: escrow and token records do not, since restoring it would bring back those that
-/// were removed since, and keys of files do not, since no restore would put them anywhere.
+/// The part of a keybag that goes into an archive: no escrow and token records, since restoring it would bring back
+/// those that were removed since, and no keys of files, since no restore would put them anywhere.
 extension Keybag {
     /// The same keybag as it goes into an archive, which needs only the device key.
     package func archivable(_ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {

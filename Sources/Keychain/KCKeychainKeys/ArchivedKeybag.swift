@@ -22,7 +22,7 @@ package final class ArchivedKeybag {
         case closed
         /// Its seal is broken.
         case broken
-        /// It is not valid for this item.
+        /// The secret is not valid for this item.
         case malformed
     }
 

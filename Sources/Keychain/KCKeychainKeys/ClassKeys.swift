@@ -21,9 +21,9 @@ package final class ClassKey {
 /// security token, was given.
 package struct ClassKeys {
     private var keys = [ClassKey?](repeating: nil, count: Accessibility.allCases.count)
-    /// What seals the secrets of items with a constraint; empty without a passcode.
+    /// The keys that seal the secrets of items with a constraint; empty without a passcode.
     var presencePublicKeys: [AccessConstraint: PresencePublicKey] = [:]
-    /// What opens them.
+    /// The keys that open them.
     private(set) var presenceKeys: [AccessConstraint: PresenceKey] = [:]
 
     /// Creates an empty set.
@@ -78,14 +78,14 @@ package struct ClassKeys {
     /// Removes the private halves of the presence keys.
     package mutating func forgetPresence() { presenceKeys = [:] }
 
-    /// What opens secrets of a protection; nil if a key is missing.
+    /// The key that opens secrets of a protection; nil if a part of it is missing.
     package func openingKey(_ protection: Protection) -> OpeningKey? {
         guard let classKey = self[protection.accessibility] else { return nil }
         guard let constraint = protection.constraint else { return OpeningKey(classKey: classKey, presence: nil) }
         return presenceKeys[constraint].map { OpeningKey(classKey: classKey, presence: $0) }
     }
 
-    /// What seals secrets of a protection; nil if a key is missing.
+    /// The key that seals secrets of a protection; nil if a part of it is missing.
     package func sealingKey(_ protection: Protection) -> SealingKey? {
         guard let classKey = self[protection.accessibility] else { return nil }
         guard let constraint = protection.constraint else { return SealingKey(classKey: classKey, presence: nil) }

@@ -3,8 +3,8 @@ package import KCCryptography
 
 /// The private half of an escrow key, which on its device opens what a backup of one keychain contains.
 ///
-/// It is an X25519 key (RFC 7748). The keychain holds the public half, so that its escrow record can be renewed without
-/// the private half.
+/// An escrow key is an X25519 key (RFC 7748). The keychain holds the public half, so that its escrow record can be
+/// renewed without the private half.
 package final class EscrowKey: Sendable {
     private static let prefix = "kcbackup-escrow-key-"
 

@@ -3,11 +3,11 @@ package import KCDeviceIdentity
 
 /// Why a keybag could not be read or opened.
 package enum KeybagFailure: Error, Hashable, Sendable {
-    /// It has a newer version than this program knows.
+    /// The keybag has a newer version than this program knows.
     case newerFormat(found: Int, known: Int)
-    /// It breaks a rule, or is not as its device wrote it; the text contains nothing from the keybag.
+    /// The keybag breaks a rule, or is not as its device wrote it; the text contains nothing from it.
     case damaged(String)
-    /// It belongs to a device other than the given one.
+    /// The keybag belongs to a device other than the given one.
     case otherDevice(DeviceID)
     /// A limit is exceeded: its name, the value found and the largest value allowed.
     case limit(String, found: Int, allowed: Int)

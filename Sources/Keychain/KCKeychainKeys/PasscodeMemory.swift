@@ -4,10 +4,11 @@ internal import Synchronization
 
 /// Remembers what scrypt made of the passcode that opened a keychain last, so that it need not be derived again.
 ///
-/// That and the device key open the keychain, as the passcode does: a memory belongs where the passcode is kept, for as
-/// long as that is. What it has is wiped when it is released. It can be used on several threads.
+/// The output of scrypt and the device key open the keychain, as the passcode does: a memory belongs where the passcode
+/// is kept, for as long as the passcode is. The contents of a memory are wiped when it is released. A memory can be
+/// used on several threads.
 package final class PasscodeMemory: Sendable {
-    /// What scrypt made of a passcode, and all that it depends on.
+    /// The output of scrypt for a passcode, and all that it depends on.
     final class Entry: Sendable {
         private let passcode: SecretBytes
         private let salt: [UInt8]
@@ -33,7 +34,7 @@ package final class PasscodeMemory: Sendable {
     /// Creates a memory with nothing in it.
     package init() {}
 
-    /// What was made of this passcode; nil if another one, or none, was kept last.
+    /// The entry of this passcode; nil if another one, or none, was kept last.
     func entry(for passcode: borrowing SecretBytes, salt: [UInt8], _ cost: ScryptCost) -> Entry? {
         guard let entry = last.withLock({ $0 }), entry.fits(passcode, salt: salt, cost) else { return nil }
         return entry

@@ -3,8 +3,8 @@ internal import KCCryptography
 
 /// The private half of a presence key, which opens the secrets of items with one kind of `AccessConstraint`.
 ///
-/// It is an X25519 key (RFC 7748). It is in memory only after the passcode, or the secret of a security token, was given, and
-/// never part of a session.
+/// A presence key is an X25519 key (RFC 7748). The private half is in memory only after the passcode, or the secret of
+/// a security token, was given, and never part of a session.
 package final class PresenceKey: Sendable {
     static let size = 32
 
@@ -56,14 +56,14 @@ struct WrappedPresenceKey: Hashable, Sendable {
     }
 }
 
-/// What seals the secret of an item.
+/// The keys that seal the secret of an item.
 package struct SealingKey {
     let classKey: ClassKey
     /// The presence key that it is sealed to as well; nil for none.
     let presence: PresencePublicKey?
 }
 
-/// What opens the secret of an item.
+/// The keys that open the secret of an item.
 package struct OpeningKey {
     let classKey: ClassKey
     /// The presence key that is needed as well; nil for none.

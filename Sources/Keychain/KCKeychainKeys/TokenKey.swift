@@ -2,7 +2,7 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCKeychainModel
 
-/// What the owner of a keychain calls a security token.
+/// The name that the owner of a keychain gives to a security token.
 package struct TokenName: Hashable, Sendable {
     package let text: String
 
@@ -27,13 +27,13 @@ package struct TokenName: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
 }
 
-/// What a security token is asked with for its secret; nothing of it is secret.
+/// The data with which a security token is asked for its secret; nothing of it is secret.
 package struct TokenHandle: Hashable, Sendable {
-    /// What the token finds its key by.
+    /// The ID by which the token finds its key.
     package let credential: [UInt8]
     /// The key that its answers are verified with, a point on P-256.
     package let publicKey: [UInt8]
-    /// What its secret is for: it has another one for each salt.
+    /// The salt of the secret; the token has another secret for each salt.
     package let salt: [UInt8]
 
     /// In bytes.

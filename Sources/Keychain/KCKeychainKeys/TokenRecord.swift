@@ -9,7 +9,7 @@ package struct TokenRecord: Hashable, Sendable {
     package let name: TokenName
     /// When the token was enrolled; unchanged when the record is renewed.
     package let since: Timestamp
-    /// What the token is asked with.
+    /// The data with which the token is asked for its secret.
     package let handle: TokenHandle
     /// The public half of the key that the secret of the token makes.
     let key: TokenPublicKey

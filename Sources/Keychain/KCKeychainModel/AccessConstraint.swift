@@ -1,4 +1,4 @@
-/// What each read of an item's secret asks for, beyond its accessibility; the raw value is that of `accc`.
+/// The requirement of each read of an item's secret, beyond its accessibility; the raw value is that of `accc`.
 ///
 /// The secret is sealed to a key pair. The private half is wrapped under the passcode and is not part of a session, so
 /// each command that reads the secret needs the passcode.
@@ -22,7 +22,7 @@ package struct Protection: Hashable, Sendable {
         self.constraint = constraint
     }
 
-    /// Those without a constraint: what an unlocked keychain can read.
+    /// The protections without a constraint: what an unlocked keychain can read.
     package static let unconstrained = Set(Accessibility.allCases.map { Protection($0) })
 }
 

@@ -6,7 +6,7 @@ internal import KCByteStreams
 /// are, with an index behind them. A value is decoded when it is asked for, so an item needs one piece of memory for
 /// all its attributes.
 package struct Attributes: Hashable, Sendable {
-    /// One attribute.
+    /// An attribute with its value.
     package struct Entry: Hashable, Sendable {
         /// Which attribute.
         package let code: AttributeCode

@@ -1,6 +1,6 @@
 package import KCByteStreams
 
-/// One line of an import file: an item as a person or script writes it, with its secret (docs/json.md, "Import").
+/// A line of an import file: an item as a person or script writes it, with its secret (docs/json.md, "Import").
 ///
 /// Unlike the lines of an archive, it may be any valid JSON. The secret goes directly into wiped memory, never into a
 /// `String`.
@@ -83,7 +83,7 @@ private struct ImportParser: ~Copyable {
 
     init() {}
 
-    /// What is wrong with an item that contradicts these facts; nil if it matches them.
+    /// The problem of an item that contradicts these facts; nil if it matches them.
     var problemOfFacts: ImportLine.Problem? {
         if let accessibility {
             let stated = attributes.text(.pdmn).flatMap(Accessibility.init(rawValue:))?.name

@@ -3,7 +3,8 @@
 extension ItemUUID {
     /// The position, from 0, among records that only their order tells apart.
     ///
-    /// It is the last four bytes of the UUID of an imported item; the other bytes are the same for all these records.
+    /// The position is the last four bytes of the UUID of an imported item; the other bytes are the same for all these
+    /// records.
     package var ordinal: UInt32 { UInt32(truncatingIfNeeded: low) }
 
     /// The UUID at another position among these records.

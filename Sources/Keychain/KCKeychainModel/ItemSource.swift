@@ -71,7 +71,7 @@ package protocol ItemTarget {
 
 /// The local items (`Item.isLocal`) that a replacing restore removes.
 package enum LocalItems: Hashable, Sendable {
-    /// Those that archives hold: all except WhenPasscodeSetThisDeviceOnly items, which no archive could bring back.
+    /// The items that archives hold: all except WhenPasscodeSetThisDeviceOnly items, which no archive could bring back.
     case archived
     case all
 
@@ -87,7 +87,7 @@ package enum ItemObstacle: Hashable, Sendable {
     case noPasscode
     /// The target has no items of its class.
     case noPlace
-    /// It is no file that may be written into a home.
+    /// The item is no file that may be written into a home.
     case notAHomeFile
     /// Where it goes, or on the way there, is something that is not written over.
     case inTheWay
@@ -133,7 +133,7 @@ package protocol ExistingItems {
     /// An absent secret is passed as an empty one.
     func code<Code>(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> Code) throws -> Code?
 
-    /// What the target is, for the rules about items that are bound to this device.
+    /// The kind of the target, for the rules about items that are bound to this device.
     var kind: Passage.Target { get }
 
     /// Why the target cannot hold items of this kind; nil if it can.

@@ -173,7 +173,7 @@ package struct JSONScanner {
     }
 }
 
-/// What is between the quotation marks of a JSON string.
+/// The text between the quotation marks of a JSON string.
 package enum JSONText {
     /// The text; nil if it is not UTF-8.
     package static func string(of body: Range<Int>, in bytes: borrowing Span<UInt8>) -> String? {

@@ -13,7 +13,8 @@ package enum Passage: Hashable, Sendable {
     package enum Source: String, CaseIterable, Hashable, Sendable {
         /// A keychain of this device, or an archive of one.
         case keychain
-        /// The keyring of the desktop, or an archive of it. It has only a mark on items that are bound to this device.
+        /// The keyring of the desktop, or an archive of it. A keyring has only a mark on items that are bound to this
+        /// device.
         case desktopKeyring
         /// Items that were written down for kcbackup, where the accessibility is an instruction for new items.
         case itemList

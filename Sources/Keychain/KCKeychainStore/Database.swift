@@ -17,9 +17,9 @@ internal import KCKeychainModel
     /// The result code of the last call that failed.
     private var lastFailure = SQLITE_OK
     private var isReading = false
-    /// What makes the file lock out its readers late.
+    /// The methods that make the file lock out its readers late.
     private var lateFile: UnsafeMutablePointer<csqlite_file>?
-    /// What makes the file have checksums.
+    /// The methods that make the file have checksums.
     private var checkedFile: UnsafeMutablePointer<csqlite_checked_file>?
     /// True for a database in memory whose pages get checksums when it is serialized.
     private var hasChecksums = false
@@ -154,7 +154,7 @@ internal import KCKeychainModel
     /// The error for the result code of the last call.
     func failure(_ code: Int32) -> KeychainStoreError {
         lastFailure = code
-        // What was waited for did not come, since a signal ended the waiting.
+        // The lock that was waited for did not come, since a signal ended the waiting.
         if code & 0xff == SQLITE_BUSY, Interruption.isRequested { return .interrupted }
         if isLent, unsafe sqlite3_get_autocommit(pointer) != 0 { isTransactionLost = true }
         if code & 0xff == SQLITE_IOERR, unsafe lateFile?.pointee.failure == SQLITE_BUSY {

@@ -15,7 +15,7 @@ package import KCByteStreams
 
     /// Why a database cannot be read.
     package enum Failure: Error, Hashable, Sendable {
-        /// It is not a database, or is damaged.
+        /// The bytes are not a database, or are damaged.
         case damaged
         /// A statement returns more rows than are read.
         case tooManyRows(limit: Int)

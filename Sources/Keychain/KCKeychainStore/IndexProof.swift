@@ -14,7 +14,7 @@ extension ItemTables {
         }
     }
 
-    /// What stands in an index, in its order, or what the rows of the table say should.
+    /// The entries of an index, in its order, or those that it should have according to the rows of the table.
     private func entries(of index: IndexOfRows, inIndex: Bool) throws(KeychainStoreError) -> EntrySum {
         let statement = try SQLStatement(index.selection(inIndex: inIndex), on: database)
         var sum = EntrySum()

@@ -17,7 +17,7 @@ final class KeyWalk {
 
     /// How many more steps may miss than hit before the walk is given up.
     static let mostCredit = 64
-    /// What a new walk costs.
+    /// The cost of a new walk.
     static let startCost = 8
 
     init(_ itemClass: ItemClass, on database: Database) throws(KeychainStoreError) {

@@ -27,9 +27,9 @@ package final class Keychain {
     /// The lowest scrypt cost that is accepted; nil for the lower end of `Keybag.costRange`.
     package let minimumCost: ScryptCost?
     var classKeys: ClassKeys
-    /// What a batch in progress has begun; transactions within are part of it.
+    /// The database of a batch in progress; transactions within are part of the batch.
     var batch: Database?
-    /// What `write` calls before it commits the present transaction.
+    /// The function that `write` calls before it commits the present transaction.
     var lastStep: ((KeychainReader) throws -> Void)?
     /// Within `asOneTry`: whether a wrong passcode has been counted for it.
     var isTryCounted: Bool?
@@ -90,7 +90,7 @@ package final class Keychain {
     /// True if a passcode was set.
     package var hasPasscode: Bool { keybag.hasPasscode }
 
-    /// What opens secrets of a protection.
+    /// The key that opens secrets of a protection.
     ///
     /// - Throws: `locked`, `presenceNeeded`, `passcodeNotSet` if the keychain could not have such items.
     func openingKey(_ protection: Protection) throws(KeychainStoreError) -> OpeningKey {
@@ -98,7 +98,7 @@ package final class Keychain {
         throw missingKey(protection)
     }
 
-    /// What seals secrets of a protection.
+    /// The key that seals secrets of a protection.
     ///
     /// - Throws: `locked`, `passcodeNotSet` if the keychain cannot have such items.
     func sealingKey(_ protection: Protection) throws(KeychainStoreError) -> SealingKey {

@@ -55,7 +55,7 @@ package final class KeychainBatch {
 extension Keychain {
     /// Runs `body` in one transaction: all its changes become durable when it returns, none if it throws.
     ///
-    /// What `body` finds out about the keychain and its session belongs to the state that it changes.
+    /// The facts that `body` finds out about the keychain and its session belong to the state that it changes.
     ///
     /// - Throws: the errors of `body`, `busy`, `damaged`, `file`, `diskFull`, `sqlite`.
     package func writeBatch(_ body: (KeychainBatch) throws -> Void) throws {

@@ -47,7 +47,7 @@ extension Keychain {
 
 /// A keychain opened with an escrow key, from which a backup can be made, but nothing else.
 package final class EscrowedKeychain {
-    // It is unlocked, so it must stay private.
+    // The keychain is unlocked, so it must stay private.
     private let keychain: Keychain
 
     /// Opens the file of `keychain` again; `keychain` itself does not change.

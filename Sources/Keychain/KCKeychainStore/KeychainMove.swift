@@ -8,8 +8,8 @@ extension Keychain {
     /// Wraps the class keys under the key of another device, which is then the only one that opens the file.
     ///
     /// Class keys, items and passcode stay as they are; escrow and token records, and the share of a chip that counts
-    /// the passcode, are renewed. It is one transaction: if the
-    /// process is killed, one of the two device keys opens the keychain. This object must not be used afterwards.
+    /// the passcode, are renewed. The move is one transaction: if the process is killed, one of the two device keys
+    /// opens the keychain. This object must not be used afterwards.
     ///
     /// - Parameter passcode: the present passcode; nil if there is none.
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `busy`, `diskFull`, `sqlite`, `escrow` and `token`

@@ -77,8 +77,8 @@ extension Keychain {
     /// lists them); items with a constraint prevent it. Items with a broken seal are left unchanged and reported. Escrow and token records are renewed, or
     /// removed together with the passcode. Keys of files are kept, and files that are protected from now on have others.
     ///
-    /// It is one transaction: if the process is killed, either the old passcode works or the new one. It temporarily
-    /// needs as much additional disk space as the file has.
+    /// The change is one transaction: if the process is killed, either the old passcode works or the new one. The
+    /// change temporarily needs as much additional disk space as the file has.
     ///
     /// - Parameters:
     ///   - counter: who counts wrong passcodes; nil for who did before.

@@ -22,7 +22,7 @@ extension Keychain {
         try ItemTables(database).requireSound()
         for itemClass in ItemClass.allCases {
             let row = ItemRow.of(itemClass)
-            // One row at a time, since no statement may iterate over a table that is being changed.
+            // A single row at a time, since no statement may iterate over a table that is being changed.
             let next = try SQLStatement(row.rowFromNumber, on: database)
             let update = try SQLStatement(row.resealing, on: database)
             var number = Int64.min

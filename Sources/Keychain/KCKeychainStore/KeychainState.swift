@@ -4,7 +4,7 @@ internal import KCCryptography
 package struct KeychainState: Hashable, Sendable {
     /// SHA-256 of the file.
     package let digest: [UInt8]
-    /// What SQLite changes with each commit of another connection.
+    /// The number that SQLite changes with each commit of another connection.
     fileprivate let version: Int64
 
     fileprivate init(digest: [UInt8], version: Int64) {

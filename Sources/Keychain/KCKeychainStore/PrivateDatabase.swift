@@ -13,7 +13,7 @@ internal import KCByteStreams
 /// }
 /// ```
 package final class PrivateDatabase {
-    /// What the file has in its header and in its schema.
+    /// The header and the schema of the file.
     package struct Format: Sendable {
         let applicationID: UInt32
         let version: Int64

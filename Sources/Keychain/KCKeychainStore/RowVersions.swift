@@ -130,9 +130,9 @@ package struct WrittenRows: Sendable {
 extension KeychainReader {
     /// The rows that differ from those of `copy`, an earlier state of the same file, in more than their seals.
     ///
-    /// It reads both files from start to end, side by side, and keeps nothing of them, so that a change of a large
-    /// keychain stays small. A row that is written again has another number; one that has its number of before is
-    /// compared with what it was. A secret that no key opens here counts as changed if its seal differs.
+    /// The comparison reads both files from start to end, side by side, and keeps nothing of them, so that a change of
+    /// a large keychain stays small. A row that is written again has another number; one that has its number of before
+    /// is compared with what it was. A secret that no key opens here counts as changed if its seal differs.
     package func rowsWritten(since copy: Keychain) throws(KeychainStoreError) -> WrittenRows {
         try copy.withReadTransaction { database throws(KeychainStoreError) in
             let earlier = try KeychainReader(copy, database)

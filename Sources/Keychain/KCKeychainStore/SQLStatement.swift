@@ -81,7 +81,7 @@ internal import CKCSQLite
 
     /// Resets the statement for another run; bindings are kept.
     package func reset() {
-        // It returns the result of the last step, which has already been checked.
+        // `sqlite3_reset` returns the result of the last step, which has already been checked.
         _ = unsafe sqlite3_reset(pointer)
     }
 

@@ -134,8 +134,8 @@ extension KeychainSession {
 
     /// Restarts the idle timeout of an unlocked keychain with the settings in the file.
     ///
-    /// This needs no lock. It sets the timeout and then reads the settings again; a settings change sets the timeout
-    /// after the commit. So whichever of them sets it last uses the latest settings.
+    /// This needs no lock. The function sets the timeout and then reads the settings again; a settings change sets the
+    /// timeout after the commit. So whichever of them sets it last uses the latest settings.
     ///
     /// - Throws: `busy` also if the settings keep changing.
     func restartClock(_ keychain: Keychain) throws(KeychainStoreError) {

@@ -5,12 +5,12 @@ package import KCKeychainStore
 /// The states that one keychain had before changes, as copies of its file in the data folder.
 ///
 /// A copy is as well protected as the keychain: its secrets stay sealed under keys that only this device and its
-/// passcode open. It also contains the items that are in no archive (docs/decisions/0015-undo-by-copies.md).
+/// passcode open. A copy also contains the items that are in no archive (docs/decisions/0015-undo-by-copies.md).
 package struct KeptStates {
     /// The maximum number of states kept before restores, and of those before changes of single items.
     package static let limit = 5
 
-    /// What changed a keychain after its state was kept; the raw value is part of the file's name.
+    /// The change of a keychain after its state was kept; the raw value is part of the file's name.
     package enum Change: String, CaseIterable, Hashable, Sendable {
         case restore
         case `import`
@@ -55,7 +55,7 @@ package struct KeptStates {
         package let path: String
         /// The time when it was kept.
         package let date: Timestamp
-        /// What was done next; nil if that is unknown.
+        /// The change that followed; nil if it is unknown.
         package let before: Change?
         /// The MAC of the copy, under a key of the device.
         let code: String
@@ -121,7 +121,7 @@ package struct KeptStates {
             }
             return seals
         } catch {
-            // It holds no secret, and undo needs only the state: without the record it asks before any row goes.
+            // The record holds no secret, and undo needs only the state: without it, undo asks before any row goes.
             return nil
         }
     }
@@ -163,7 +163,7 @@ package struct KeptStates {
     /// - Throws: `KeychainStoreError.busy` if the states have changed since: another process has restored or kept one.
     ///   `FileFailure`, and what `body` throws.
     package func exclusively<Result>(knowing known: [State], _ body: () throws -> Result) throws -> Result {
-        // It is missing if all states are from before the keychain was moved.
+        // The folder is missing if all states are from before the keychain was moved.
         try folder.make(at: keychain.path)
         let lock = try FileLock.ofFolder(folder.path)
         defer { withExtendedLifetime(lock) {} }

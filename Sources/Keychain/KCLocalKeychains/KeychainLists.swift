@@ -7,7 +7,7 @@ internal import KCByteStreams
 package struct KeychainLists: Hashable, Sendable {
     /// The default keychain; nil for `login`.
     package var defaultKeychain: String?
-    /// What `kcbackup` uses where no keychain is named; nil if the user never chose.
+    /// The store that is used where no keychain is named; nil if the user never chose.
     package var store: StandardStore?
     /// The keychains to search, in order; nil for all in the data folder, the default one first.
     ///
@@ -21,7 +21,7 @@ package struct KeychainLists: Hashable, Sendable {
     /// The maximum length of a search list; macOS has no limit, and a hundred is far more than anyone has.
     package static let searchListLimit = 256
 
-    /// What is used where no keychain is named; the raw value is a word of the file.
+    /// A store that is used where no keychain is named; the raw value is a word of the file.
     package enum StandardStore: String, Hashable, Sendable {
         /// The default keychain.
         case keychain

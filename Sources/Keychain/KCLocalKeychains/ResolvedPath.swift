@@ -3,8 +3,8 @@ internal import KCByteStreams
 extension LocalKeychain {
     /// The location of the file, however the user wrote the path.
     ///
-    /// It is absolute, with the links, `.` and `..` of the folder resolved; it is the given path if there is no such
-    /// folder. The last component is not resolved, since a keychain is never opened through a link.
+    /// The location is absolute, with the links, `.` and `..` of the folder resolved; it is the given path if there is
+    /// no such folder. The last component is not resolved, since a keychain is never opened through a link.
     var place: String { Self.place(of: path) }
 
     /// The location of the file if it is outside of the data folder; nil for a keychain in it, also if a path names that.

@@ -8,7 +8,7 @@ package import KCKeychainStore
 /// A keychain for a trial, which disappears with this object and which no other process can ever open.
 ///
 /// Its device key exists only in the memory of this process, so any remains of the file on disk open nothing. After a
-/// kill, the folder is removed when the next one is created. It has a passcode, since some items need one.
+/// kill, the folder is removed when the next one is created. The keychain has a passcode, since some items need one.
 package final class ScratchKeychain {
     private let staging: StagingFolder
     private let device: DeviceKey

@@ -95,7 +95,7 @@ package struct StateFolder: Hashable, Sendable {
 
     /// Where the keychain of these states is now, if it is known at another place than `local`.
     ///
-    /// It is looked for under the names in the data folder, and where states of it were kept.
+    /// The keychain is looked for under the names in the data folder, and where states of it were kept.
     package func otherPlace(
         than local: LocalKeychain, in folder: DataFolder, deviceKey: DeviceKey, minimumCost: ScryptCost?
     ) throws(FileFailure) -> String? {
@@ -108,13 +108,13 @@ package struct StateFolder: Hashable, Sendable {
             if let place = try StateFolder(path: "\(folder.keptStates)/\(name)").place() { places.append(place) }
         }
         for place in places where LocalKeychain.place(of: place).exact != local.place.exact {
-            // What does not open would not be a second keychain of that ID that is in use.
+            // A file that does not open would not be a second keychain of that ID that is in use.
             if try Occupant(of: place, for: String(start), deviceKey, minimumCost) == .keychain { return place }
         }
         return nil
     }
 
-    /// What is at a place where a keychain was.
+    /// The contents of a place where a keychain was.
     private enum Occupant {
         /// The keychain, or a copy of it: a keychain with its ID.
         case keychain
@@ -153,7 +153,7 @@ package struct StateFolder: Hashable, Sendable {
 
     /// Folders of a keychain for places where it is no longer, since its file or its home was moved.
     struct LeftBehind {
-        /// Those for places where no copy of the keychain is: they belong to it.
+        /// The folders for places where no copy of the keychain is: they belong to it.
         var own: [StateFolder] = []
         /// States for places with a file that does not open, which may be a copy of the keychain.
         var doubtful: [KeptStates.Doubtful] = []

@@ -3,8 +3,8 @@ package import KCCryptography
 
 /// Generates a passphrase for users who do not want to make one up.
 ///
-/// It has seven groups of four characters from an alphabet of 32 (Crockford's base32, lower case, without i, l, o and
-/// u). This gives 140 bits, far too many to search, and is short enough to write down.
+/// A passphrase has seven groups of four characters from an alphabet of 32 (Crockford's base32, lower case, without i,
+/// l, o and u). This gives 140 bits, far too many to search, and is short enough to write down.
 package enum GeneratedPassphrase {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     private static let groupSize = 4

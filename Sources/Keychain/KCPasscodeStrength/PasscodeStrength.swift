@@ -4,8 +4,8 @@ package import KCCryptography
 
 /// How hard a passcode is to guess, as zxcvbn estimates it (Wheeler, USENIX Security 2016), and what makes it easy.
 ///
-/// The estimate assumes an attacker who knows how people choose passcodes and has the keychain and its device key. It
-/// is a lower bound for bad passcodes and proves nothing for good ones.
+/// The estimate assumes an attacker who knows how people choose passcodes and has the keychain and its device key. The
+/// estimate is a lower bound for bad passcodes and proves nothing for good ones.
 package struct PasscodeStrength: Hashable, Sendable {
     /// 0 to 4: below 10^3, 10^6, 10^8 and 10^10 guesses, and above; the steps are those of zxcvbn's authors.
     package let score: Int
