@@ -17,7 +17,7 @@ package enum ClearText: Hashable, Sendable {
     // How an unencrypted key of OpenSSH begins in base64: the magic word and the cipher "none" (PROTOCOL.key of OpenSSH).
     private static let openSSHWithoutCipher = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU"
 
-    /// What bytes are in the clear; nil if nothing is.
+    /// The kind of secret that bytes hold in the clear; nil if they hold none.
     func kind(of bytes: borrowing SecretBytes) -> HomeContents.Clear.Kind? {
         if bytes.isEmpty { return nil }
         return bytes.withBytes { span in

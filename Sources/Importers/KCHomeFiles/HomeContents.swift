@@ -1,14 +1,14 @@
 package import KCByteStreams
 package import KCItemSources
 
-/// What a home holds of what `HomeTable` names: the files as items, and what is not among them.
+/// The contents of a home that `HomeTable` names: the files as items, and what is not among them.
 package struct HomeContents: Sendable {
     package let items: CollectedItems
-    /// What became of the files of each source that has any, in the order of the table.
+    /// The numbers of each source that has files, in the order of the table.
     package let sources: [Summary]
-    /// What stays where it is, by a rule.
+    /// The entries that stay where they are, by a rule.
     package private(set) var left: [Left]
-    /// What should be here and could not be read.
+    /// The entries that should be here and could not be read.
     package let unread: [(path: String, problem: HomeFile.Failure)]
 
     /// The number of credentials that only this machine can open.
@@ -16,7 +16,7 @@ package struct HomeContents: Sendable {
     /// The files with secrets that anyone who can read them can use.
     package let clear: [Clear]
 
-    /// Those of `left` that a backup should have.
+    /// The entries of `left` that a backup should have.
     package var missed: [Left] { left.filter(\.isMissed) }
 
     /// The same, where some of what a backup should have may be missing.
@@ -66,7 +66,7 @@ package struct HomeContents: Sendable {
 
 /// Why a home cannot be read or written at all.
 package enum HomeFailure: Error, Hashable, Sendable {
-    /// It has more files of secrets than any user keeps; the value is the limit.
+    /// The home has more files of secrets than any user keeps; the value is the limit.
     case tooManyFiles(Int)
     /// The files are larger together than what fits in memory; the value is the limit in bytes.
     case tooLarge(Int)

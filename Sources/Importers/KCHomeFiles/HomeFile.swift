@@ -17,9 +17,9 @@ package final class HomeFile: Sendable {
     package enum Failure: Error, Hashable, Sendable {
         case file(FileFailure)
         case stream(StreamFailure)
-        /// It was changed each time while it was read.
+        /// The file was changed each time while it was read.
         case changed
-        /// It is a database, and the journal of a change that is under way or was broken off is beside it.
+        /// The file is a database, and the journal of a change that is under way or was broken off is beside it.
         case unfinished
         case tooLarge
         case otherOwner
@@ -50,7 +50,7 @@ package final class HomeFile: Sendable {
             guard before.owner == owner else { throw .otherOwner }
             guard before.size <= rule.limitInBytes else { throw .tooLarge }
             var bytes = SecretBytes(capacity: max(1, Int(before.size)))
-            // One byte more than there should be shows that it grew.
+            // A byte more than there should be shows that the file grew.
             try failing(
                 as: Failure.stream,
                 bytes.append(upTo: Int(before.size) + 1) { output throws(StreamFailure) in
@@ -135,7 +135,7 @@ package struct HomeItem: Hashable, Sendable {
         var attributes = Attributes()
         attributes[.svce] = .text(path.root.service)
         attributes[.acct] = .text(path.text.string)
-        // What a list shows, which has no place for the kind.
+        // A list shows the label, and has no place for the kind.
         let isBound = key?.isBoundToMachine ?? false
         attributes[.labl] = .text(path.shown + (isBound ? " (only on its machine)" : ""))
         attributes[.cdat] = .date(modified)
@@ -150,7 +150,7 @@ package struct HomeItem: Hashable, Sendable {
         return ItemDraft(itemClass: .genericPassword, attributes: attributes, extra: extra)
     }
 
-    /// What a credential is, for people.
+    /// The kind of a credential, for people.
     private var kind: String {
         switch key {
         case nil: "credential"

@@ -66,7 +66,7 @@ package struct HomeReader: ~Copyable {
     /// True if a symbolic link leads to a file of the user's, or to a folder with any, that was not taken itself; also if that
     /// cannot be told.
     private func leadsElsewhere(_ link: HomePath) -> Bool {
-        // What a link that leads nowhere is for may be on a disk that is not mounted.
+        // The target of a link that leads nowhere may be on a disk that is not mounted.
         guard let target = Path.real("\(home.path)/\(link.text)"), let base = Path.real(home.path) else { return true }
         if let below = target.exact.removingPrefix(base == "/" ? base : base + "/"),
             let path = HomePath(below, in: root), taken.contains(path)
@@ -82,7 +82,8 @@ package struct HomeReader: ~Copyable {
             if status.kind != .folder { return true }
             return try hasFiles(OpenFolder(target), for: link)
         } catch {
-            // It may be: a folder that cannot be listed tells nothing, and is no reason to take no file at all.
+            // The link may lead elsewhere: a folder that cannot be listed tells nothing, and is no reason to take no
+            // file at all.
             return true
         }
     }
@@ -252,7 +253,7 @@ package struct HomeReader: ~Copyable {
             switch error {
             case .otherOwner: add(left: path, .otherOwner)
             case .tooLarge: add(left: path, .tooLarge)
-            // It was there a moment ago, and is gone or something else now.
+            // The file was there a moment ago, and is gone or something else now.
             case .file(let failure) where failure.problem == .notFound: return
             case .file(let failure) where failure.problem == .notRegular: add(left: path, .special)
             case .stream(let failure) where failure.kind == .interrupted: throw failure

@@ -1,6 +1,6 @@
 internal import KCByteStreams
 
-/// What a set of files that is one store is below.
+/// The root of a set of files that is one store.
 package enum HomeRoot: CaseIterable, Hashable, Sendable {
     /// The files of a home that hold secrets.
     case home
@@ -31,7 +31,7 @@ package enum HomeRoot: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What people write before a path.
+    /// The text that people write before a path.
     package var start: String {
         switch self {
         case .home: "~/"

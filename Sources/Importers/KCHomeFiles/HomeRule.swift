@@ -1,6 +1,6 @@
 internal import KCByteStreams
 
-/// What happens to the files of a home that have a path of one form.
+/// The rule for the files of a home that have a path of one form.
 package struct HomeRule: Sendable {
     let pattern: HomePattern
     let treatment: Treatment
@@ -53,15 +53,15 @@ package enum HomeReason: String, CaseIterable, Hashable, Sendable {
     case link
     /// A socket, a pipe or a device.
     case special
-    /// It, or a folder on the way to it, belongs to another user.
+    /// The entry, or a folder on the way to it, belongs to another user.
     case otherOwner = "other-owner"
-    /// It is larger than files of its kind are.
+    /// The file is larger than files of its kind are.
     case tooLarge = "too-large"
     /// A lock, a temporary file or a copy that an editor left.
     case passing
     /// Its program makes it anew.
     case made
-    /// It is valid for hours only.
+    /// The entry is valid for hours only.
     case shortLived = "short-lived"
     /// The history of a store, which has a place of its own.
     case history

@@ -14,7 +14,7 @@ package final class WritableHome {
     /// The folders in which nothing of a killed process is left.
     private var swept: Set<[String]> = []
 
-    /// What has a path in a home.
+    /// The entry at a path in a home.
     package enum Entry {
         case missing
         case file(HomeFile)
@@ -28,7 +28,7 @@ package final class WritableHome {
         owner = try home.status()
     }
 
-    /// What has a path.
+    /// Returns the entry at a path.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     package func entry(at path: HomePath, _ rule: HomeFileRule) throws -> Entry {
@@ -92,7 +92,7 @@ package final class WritableHome {
         try Self.lackOfRights { () throws(FileFailure) in
             var folder = home
             for name in path.folderNames {
-                // What is missing is made in the last folder that is there.
+                // Missing folders are made in the last folder that is there.
                 guard try folder.status(of: name) != nil else { break }
                 folder = try folder.folder(name)
             }
@@ -193,7 +193,7 @@ package final class WritableHome {
     package func synchronize() {
         for names in unsynced {
             do throws(FileFailure) {
-                // What has gone since is not ours to keep.
+                // A folder that has gone since is not ours to keep.
                 if case .folder(let folder) = try lookUp(names) { folder.synchronize() }
             } catch {
                 Durability.doubt(error)

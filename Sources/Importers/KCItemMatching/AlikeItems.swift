@@ -1,6 +1,6 @@
 package import KCKeychainModel
 
-/// What is known about an item of a series: items that their place tells apart by their position alone.
+/// The facts known about an item of a series: items that their place tells apart by their position alone.
 package struct AlikeItem: Hashable, Sendable {
     /// The position in the series; no two items of one side have the same.
     package var position: Int

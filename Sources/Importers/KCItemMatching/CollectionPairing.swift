@@ -1,10 +1,10 @@
 /// Finds the collections of a service that those of an archive are.
 ///
 /// The number of a collection among those with the same label depends on what else the service has, so it identifies
-/// none: it changes if another one is deleted, or if collections are made in another order. What tells them apart is
-/// what they hold.
+/// none: it changes if another one is deleted, or if collections are made in another order. The contents of
+/// collections tell them apart.
 package enum CollectionPairing {
-    /// What a collection holds.
+    /// The items of a collection.
     package struct Contents {
         /// An item with its label and secret.
         private struct Whole: Hashable {

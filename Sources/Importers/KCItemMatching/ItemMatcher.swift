@@ -93,7 +93,7 @@ package struct ItemMatcher {
         }
         for (name, candidates) in candidates {
             let members = series[name] ?? []
-            // Those that were matched at once are at the same position on both sides.
+            // Members that were matched at once are at the same position on both sides.
             let known = members.filter { isTaken[$0.number] }.map(\.alike)
             let pairs = AlikeItems.pairs(
                 of: candidates.compactMap { waiting[$0].alike } + known, with: members.map(\.alike))
@@ -111,7 +111,7 @@ package struct ItemMatcher {
         var byKey: [ItemCode: Int] = [:]
         for number in uuids.indices where !isTaken[number] { byKey[keys[number]] = number }
         for (index, one) in waiting.enumerated() where found[index] == nil {
-            // What a series leaves over is unclear, and the key is the position there.
+            // An item that a series leaves over is unclear, and the key is the position there.
             guard let number = byKey[one.key], !isTaken[number], !uuids[number].isAlike(one.uuid) else { continue }
             found[index] = number
             isTaken[number] = true

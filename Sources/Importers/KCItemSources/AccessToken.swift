@@ -23,7 +23,7 @@ package enum AccessToken {
     /// ("GitLab token overview") and others, and to the rules of their secret scanners.
     private static let forms: [Form] =
         ["ghp_", "gho_", "ghu_", "ghr_"].map { Form($0, 36) } + [
-            // Those of apps may be JSON Web Tokens.
+            // Tokens of apps may be JSON Web Tokens.
             Form("ghs_", 36, "_.-"), Form("github_pat_", 59, "_"),
         ]
         + [

@@ -21,7 +21,7 @@ package protocol ExportWriter: AnyObject {
     /// The number of cells that a spreadsheet would interpret as formulas.
     var formulas: Int { get }
 
-    /// What the user should know of the file once it is complete; one sentence each, without a period.
+    /// The remarks for the user once the file is complete; one sentence each, without a period.
     var remarks: [String] { get }
 }
 
@@ -84,7 +84,7 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
     case noName = "no-name"
     /// Another item has the same name in the file, or says otherwise what the two have in common.
     case sameName = "same-name"
-    /// It is larger than the format allows, alone or with others.
+    /// The item is larger than the format allows, alone or with others.
     case tooLarge = "too-large"
 
     /// The reason, to follow "not exported: ".
@@ -209,7 +209,7 @@ package final class ItemExport: ItemVisitor {
         writer.passOver(item)
         switch Departure.decide(item) {
         case .stays(let reason): try leave(item, reason)
-        // It could leave, and only the archive keeps it back; it must not disappear from the report.
+        // The item could leave, and only the archive keeps it back; it must not disappear from the report.
         case .leaves: damaged.append(item)
         }
     }
@@ -249,7 +249,7 @@ package struct ExportLists: Sendable {
     /// Why an item of `unheld` is not held, by its number.
     package static func problem(_ number: Int) -> ExportProblem { ExportProblem.allCases[number] }
 
-    /// What the file lacks of the key of an item of `altered`, by its number.
+    /// The attributes that the file lacks of the key of an item of `altered`, by its number.
     package static func lost(_ number: Int) -> [AttributeCode] {
         keyCodes.indices.filter { number & 1 << $0 != 0 }.map { keyCodes[$0] }
     }

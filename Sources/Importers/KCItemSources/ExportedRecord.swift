@@ -183,7 +183,7 @@ extension ExportedRecord {
             }
             try collector.finish(details: "", isPlaintext: true).items.visitItems(&finder)
         } catch {
-            // What cannot be imported does not come back.
+            // An item that cannot be imported does not come back.
             return nil
         }
         return finder.items.count == 1 ? finder.items[0] : nil

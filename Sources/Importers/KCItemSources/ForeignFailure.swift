@@ -14,13 +14,13 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case wrongPasswordOrDamaged
     /// No available key opens any of its files; the text is the plural of the kind of key, such as "identities".
     case noKeyOpens(String)
-    /// It can be opened with a key file, and none was given.
+    /// The file can be opened with a key file, and none was given.
     case needsKeyFile
     /// The key file that was given is damaged; the text says what is wrong and contains no foreign text.
     case damagedKeyFile(String)
     /// A required file beside it is missing; the name is not foreign text.
     case needsFile(String)
-    /// It is not what it claims to be; the text says what is wrong and contains no foreign text.
+    /// The file is not what it claims to be; the text says what is wrong and contains no foreign text.
     case damaged(String)
     /// A line violates the format; the text contains no foreign text.
     case damagedLine(Int, String)
@@ -39,28 +39,28 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     /// Its passwords are encrypted with a key that its browser keeps in the desktop keyring, and none that was found opens
     /// them.
     case noBrowserKey
-    /// It opens with a secret that the portal of the desktop keeps for an app, and none that was found opens it; `app` is
-    /// the ID of the app, which is foreign text, and nil if it is not known.
+    /// The file opens with a secret that the portal of the desktop keeps for an app, and none that was found opens it;
+    /// `app` is the ID of the app, which is foreign text, and nil if it is not known.
     case noAppSecret(app: String?)
     /// A program that is needed to open it failed or is missing.
     case needsProgram(String, problem: String)
-    /// It is empty.
+    /// The file is empty.
     case empty
-    /// It is a folder, and one of its files, whose name is foreign text, has a known format.
+    /// The input is a folder, and one of its files, whose name is foreign text, has a known format.
     case folderOfFiles(name: String, title: String)
-    /// It has no known format.
+    /// The file has no known format.
     case unknownFormat
     /// A line of a table is not UTF-8.
     case notUTF8(line: Int)
-    /// It is a table whose column names are not known.
+    /// The file is a table whose column names are not known.
     case unknownColumns
-    /// It is a table without the requested column; `columns` is empty if the first row may not contain names.
+    /// The file is a table without the requested column; `columns` is empty if the first row may not contain names.
     case noSuchColumn(String, columns: [String])
-    /// It is a table in which two columns with a known meaning have the same name.
+    /// The file is a table in which two columns with a known meaning have the same name.
     case columnTwice(String)
-    /// It is not of the requested format; `found` is the title of one that it is of.
+    /// The file is not of the requested format; `found` is the title of one that it is of.
     case notOfFormat(title: String, found: String? = nil)
-    /// It could be of several formats.
+    /// The file could be of several formats.
     case ambiguous(names: [String])
 }
 

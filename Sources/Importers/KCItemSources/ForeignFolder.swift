@@ -3,7 +3,7 @@ package import KCKeychainModel
 
 /// The files below a folder of another program.
 ///
-/// Links are never followed. What programs keep in their folders for themselves is skipped.
+/// Links are never followed. Entries that programs keep in their folders for themselves are skipped.
 package struct ForeignFolder {
     /// Paths below the folder, sorted.
     package private(set) var files: [String] = []

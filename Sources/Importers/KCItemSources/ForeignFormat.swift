@@ -110,11 +110,11 @@ package struct ForeignContents {
 
     /// Why an item cannot be imported.
     package enum Problem: Hashable, Sendable {
-        /// It violates a rule for items; for example, it is too large.
+        /// The item violates a rule for items; for example, it is too large.
         case item(ItemProblem)
         /// Another item has the same unique key, and nothing distinguishes the two.
         case sameKey
-        /// It is damaged in its file; the text says what is wrong and contains no foreign text.
+        /// The item is damaged in its file; the text says what is wrong and contains no foreign text.
         case damaged(String)
     }
 
@@ -134,7 +134,7 @@ package struct ForeignContents {
     package let duplicates: Int
     /// Items that differ from another only in their secret, and were marked to distinguish them.
     package let marked: [Item]
-    /// What the user should know: repaired items, weak encryption; one sentence each, without a period.
+    /// The remarks for the user: repaired items, weak encryption; one sentence each, without a period.
     package let remarks: [String]
     /// True if the input holds secrets in the clear.
     package let isPlaintext: Bool

@@ -64,7 +64,7 @@ final class ItemBatch {
 
 /// Reads items of merged runs ahead of a visitor.
 struct ItemReadAhead {
-    /// What the worker uses while it is busy.
+    /// The state that the worker uses while it is busy.
     private final class Source {
         var merge: RunMerge
         var builder = AttributesBuilder()

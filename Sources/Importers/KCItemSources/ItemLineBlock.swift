@@ -81,7 +81,7 @@ final class ItemLineBlock {
     func requireWhole() throws { if let failure { throw failure } }
 }
 
-/// What some programs write at the beginning of UTF-8; it is no text.
+/// The mark that some programs write at the beginning of UTF-8; it is no text.
 package let byteOrderMark = "\u{feff}"
 
 /// True if a line contains only white space.

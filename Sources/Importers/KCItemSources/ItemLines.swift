@@ -16,7 +16,7 @@ package struct ItemLines {
     /// Why a line cannot be read.
     package enum Problem: Error, Hashable, Sendable {
         case line(ImportLine.Problem)
-        /// It is longer than this number of bytes.
+        /// The line is longer than this number of bytes.
         case tooLong(limit: Int)
         /// Another line, whose number is given, has an item with the same unique key.
         case sameKey(line: Int)

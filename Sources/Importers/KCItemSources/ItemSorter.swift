@@ -3,7 +3,7 @@ internal import KCKeychainModel
 
 /// Puts items in archive order that need not all fit into memory.
 ///
-/// What exceeds a limit waits in an encrypted file, as runs of sorted items, which are merged whenever the items are
+/// Items beyond a limit wait in an encrypted file, as runs of sorted items, which are merged whenever the items are
 /// visited.
 struct ItemSorter: ~Copyable {
     private let folder: String?
@@ -13,7 +13,7 @@ struct ItemSorter: ~Copyable {
     private var runs: [SortedRun] = []
     /// How many items there are.
     private(set) var count = 0
-    /// One word of each UUID, and one of each unique key.
+    /// A word of each UUID, and one of each unique key.
     private var words = (uuids: WordList(), keys: WordList())
 
     // Bytes of packed items that are in memory: many more than keychains of people have, and few enough that an import of

@@ -5,7 +5,7 @@ package enum JSONHead {
     /// The number of bytes examined.
     private static let size = 8_192
 
-    /// Those of `names` that are member names, at any level, at the beginning of a document that is an object.
+    /// The texts of `names` that are member names, at any level, at the beginning of a document that is an object.
     package static func names(_ names: [String], in bytes: borrowing Span<UInt8>) -> Set<ExactText> {
         var start = bytes.count >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf ? 3 : 0
         while start < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[start]) { start += 1 }

@@ -3,9 +3,9 @@ package import KCKeychainModel
 
 /// The items of a keyring that open files of other programs.
 package enum KeyringItems: Hashable, Sendable {
-    /// Those whose labels end with this text.
+    /// The items whose labels end with this text.
     case labeled(ending: String)
-    /// What the portal of the desktop keeps for the app with this ID; nil for any app.
+    /// The items that the portal of the desktop keeps for the app with this ID; nil for any app.
     case ofApp(String?)
 
     // Of xdg-desktop-portal's back ends; those of GNOME Keyring and oo7 keep it under this name.

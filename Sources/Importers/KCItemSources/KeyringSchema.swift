@@ -68,7 +68,7 @@ package struct KeyringSchema: Hashable, Sendable {
         subscript(name: String) -> String? { attributes.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
     }
 
-    /// What an import has written of the kind of an item; nil for a password, or if no import wrote it.
+    /// The kind of an item, as an import has written it; nil for a password, or if no import wrote the item.
     ///
     /// A service has no description, without which a note would be exported as a password.
     private static func kind(ofImported item: Given) -> String? {
@@ -125,7 +125,7 @@ package struct KeyringSchema: Hashable, Sendable {
     }
 }
 
-/// What is special about an entry of a KeePass database, which KeePassXC shows as an item.
+/// The special attributes of an entry of a KeePass database, which KeePassXC shows as an item.
 package enum KeyringEntry {
     /// The attribute for the label.
     package static let title = "Title"

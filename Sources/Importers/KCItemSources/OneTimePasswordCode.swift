@@ -13,7 +13,7 @@ package final class OneTimePasswordCode: Sendable {
     package enum Problem: String, Error, Hashable, Sendable {
         /// The secret is not an `otpauth:` address of a known kind.
         case notAnAddress = "not-an-address"
-        /// It depends on a counter, which would have to be increased in every place that makes codes.
+        /// The code depends on a counter, which would have to be increased in every place that makes codes.
         case counter
         /// Its hash is not one of RFC 6238.
         case algorithm

@@ -3,7 +3,7 @@ package import KCCryptography
 
 /// How the codes of a one-time password are made from its seed.
 package struct OneTimePasswordParameters: Hashable, Sendable {
-    /// What a code depends on, besides the seed.
+    /// The value that a code depends on, besides the seed.
     package enum Kind: Hashable, Sendable {
         /// The time (RFC 6238): there is a new code every `period` seconds.
         case time(period: Int)

@@ -15,7 +15,7 @@ internal import KCKeychainModel
 /// secret
 /// ```
 enum PackedItem {
-    /// What follows the code of an attribute.
+    /// The kind of a value, which follows the code of the attribute.
     enum Kind: UInt8 {
         case text, data, number, date
 

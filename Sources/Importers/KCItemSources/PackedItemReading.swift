@@ -8,7 +8,7 @@ extension PackedItem {
     /// The size of the item at the beginning of `bytes`, which need not be there as a whole.
     static func size(_ bytes: borrowing Span<UInt8>) -> Int { integer(in: bytes, at: 0..<numberStart) }
 
-    /// What an error calls the item at the beginning of `bytes`.
+    /// The number by which an error names the item at the beginning of `bytes`.
     static func number(_ bytes: borrowing Span<UInt8>) -> Int { integer(in: bytes, at: numberStart..<keySizeStart) }
 
     /// The position of the key of an item.

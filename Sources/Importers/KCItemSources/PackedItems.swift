@@ -69,7 +69,7 @@ struct PackedItems: ~Copyable {
             size -= last.count - Int(place.offset)
             last.removeLast(last.count - Int(place.offset))
         } else {
-            // What else is in that chunk stays, and counts, until all items go.
+            // The bytes of that chunk stay, and count, until all items go.
             size -= last.count
             for later in full[(chunk + 1)...] { size -= later.bytes.count }
             full.removeSubrange((chunk + 1)...)

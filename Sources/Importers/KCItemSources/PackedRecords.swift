@@ -3,11 +3,11 @@ internal import KCKeychainModel
 
 /// Packed items one after the other, with what sorting and the search for duplicates need of each.
 struct PackedRecords: ~Copyable {
-    /// What is known of an item without looking at it.
+    /// The facts known of an item without looking at it.
     struct Entry {
         /// See `PackedItems.Place`.
         let beginning: UInt64
-        /// One word of the UUID, and one of the unique key.
+        /// A word of the UUID, and one of the unique key.
         let words: (uuid: UInt64, key: UInt64)
         fileprivate let end: Int
     }

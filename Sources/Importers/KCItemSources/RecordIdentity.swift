@@ -1,14 +1,14 @@
 package import KCByteStreams
 
 extension RecordWriter {
-    /// What identifies a record without an ID: its title, addresses and user name, without the secrets in them.
+    /// The names that identify a record without an ID: its title, addresses and user name, without the secrets in them.
     package static func names(
         title: String, addresses: [String], user: String?, password: borrowing SecretBytes?
     ) -> [String] {
         names(title: title, addresses: addresses.map { WebAddress($0) }, user: user, password: password)
     }
 
-    /// What identifies a record without an ID, of whose addresses the malformed ones are nil.
+    /// The names that identify a record without an ID, of whose addresses the malformed ones are nil.
     package static func names(
         title: String, addresses: [WebAddress?], user: String?, password: borrowing SecretBytes?
     ) -> [String] {

@@ -32,8 +32,8 @@ package final class RecordWriter {
     package var folder: String?
     /// The user whose name the items beside the login have.
     ///
-    /// It comes only from the methods that add a login or a user. They make an item of an access token in its place, so
-    /// that no token is lost or becomes readable.
+    /// The name comes only from the methods that add a login or a user. They make an item of an access token in its
+    /// place, so that no token is lost or becomes readable.
     private var user: String?
     /// Seeded hashes of the tokens in the place of user names, which other parts may repeat.
     private var tokens: Set<Int> = []

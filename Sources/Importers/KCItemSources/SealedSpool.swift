@@ -15,7 +15,7 @@ package struct SpoolFailure: Error {
 
 /// An unnamed file of sealed blocks, under a key that is in the memory of this process alone.
 ///
-/// What is written is secret also on a disk that is stolen or examined later: the key is wiped with the last owner, and
+/// The data is secret also on a disk that is stolen or examined later: the key is wiped with the last owner, and
 /// the file disappears with it. A block that was changed or moved does not open.
 final class SealedSpool {
     /// Bytes that were written one after the other.
@@ -89,7 +89,7 @@ final class SealedSpool {
         }
     }
 
-    /// What was written since the last call; what is written later begins another piece.
+    /// Returns the piece that was written since the last call; bytes written later begin another one.
     ///
     /// - Throws: as `write`.
     func endPiece() throws -> Piece {

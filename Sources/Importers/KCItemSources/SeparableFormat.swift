@@ -2,7 +2,7 @@ package import KCByteStreams
 
 /// A format of files from which single records can be taken out, so that all else stays byte for byte.
 package protocol SeparableFormat: ForeignFormat {
-    /// What remains of a file without the records that become items whole.
+    /// The rest of a file without the records that become items whole.
     ///
     /// A record stays if it cannot be read, or if it has something that no item has, such as a comment or a macro.
     ///
@@ -17,7 +17,7 @@ extension SeparableFormat {
     package var lockEnding: String? { nil }
 }
 
-/// What remains of a file without some of its records.
+/// The rest of a file without some of its records.
 package struct FileRemainder: ~Copyable {
     /// Nil if nothing but blanks remains.
     package let bytes: SecretBytes?

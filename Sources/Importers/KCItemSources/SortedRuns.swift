@@ -14,7 +14,7 @@ struct HeldRun: Sendable {
     let items: ReadablePackedItems
     let places: [PackedItems.Place]
 
-    /// What an error calls the item at a place.
+    /// The number by which an error names the item at a place.
     func number(_ place: PackedItems.Place) -> Int { items.withBytes(of: place) { PackedItem.number($0) } }
 }
 

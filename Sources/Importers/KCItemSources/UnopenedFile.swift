@@ -4,11 +4,11 @@ internal import KCKeychainModel
 package enum UnopenedFile: Error, Hashable, Sendable {
     /// The keys that it is encrypted for are not available.
     case noKey
-    /// It is encrypted with a passphrase of its own, which was not given.
+    /// The file is encrypted with a passphrase of its own, which was not given.
     case needsPassphrase
     /// Its content cannot be decrypted, or only in part.
     case damaged
-    /// It holds more bytes than an item can have.
+    /// The file holds more bytes than an item can have.
     case tooLarge(limit: Int)
 
     /// The problem of the item that the file should have become.

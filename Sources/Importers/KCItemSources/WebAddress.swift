@@ -155,7 +155,7 @@ package struct WebAddress: Hashable, Sendable {
             else { return nil }
             return (name.lowercased(), text[mark.endIndex...])
         }
-        // What has a scheme elsewhere is not an address.
+        // A text that has a scheme elsewhere is not an address.
         if text.utf8.indices.contains(where: { text.utf8[$0...].starts(with: "://".utf8) }) { return nil }
         let host = text.upTo("/:?#;")
         return host.has(".") && !host.has("@") ? ("", text) : nil

@@ -1,7 +1,7 @@
 internal import KCByteStreams
 internal import KCKeychainModel
 
-/// One word of each of many values, which tells in eight bytes a value whether some of them may be equal.
+/// A word of each of many values, which tells in eight bytes a value whether some of them may be equal.
 struct WordList {
     private var words: [UInt64] = []
 

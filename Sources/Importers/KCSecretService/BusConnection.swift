@@ -50,7 +50,7 @@ enum BusError: Error {
 
 /// A connection to a bus, on which many calls can be in progress at once.
 ///
-/// It must be used by a single thread. An interruption of the process ends every wait.
+/// A connection must be used by a single thread. An interruption of the process ends every wait.
 @safe final class BusConnection {
     /// The connection as a C pointer.
     let raw: OpaquePointer

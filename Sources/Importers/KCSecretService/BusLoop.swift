@@ -18,7 +18,7 @@ struct BusLimit {
 
 /// Runs asynchronous operations of GLib and waits for them.
 ///
-/// It must be used by a single thread. An interruption of the process ends every wait.
+/// A loop must be used by a single thread. An interruption of the process ends every wait.
 @safe final class BusLoop {
     /// A function that receives the result of an operation.
     typealias Ready = @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void
@@ -40,7 +40,7 @@ struct BusLimit {
     init() {
         let g = unsafe Self.g
         guard let context = unsafe g.g_main_context_new(),
-            // It wakes the loop, which then checks whether a signal has arrived.
+            // The clock wakes the loop, which then checks whether a signal has arrived.
             let clock = unsafe g.g_timeout_source_new(Self.clockPeriodInMilliseconds)
         else { preconditionFailure("GLib makes a value, or ends the process") }
         unsafe self.context = unsafe context

@@ -8,7 +8,7 @@ enum KWalletSettings {
 
     /// True if KWallet asks, or might ask, before it hands an open wallet to a program.
     ///
-    /// It might ask if the settings cannot be read.
+    /// KWallet might ask if the settings cannot be read.
     ///
     /// - Parameter folders: the folders where settings may be; nil if they are not known.
     static func asksOnOpen(in folders: [String]?) -> Bool {

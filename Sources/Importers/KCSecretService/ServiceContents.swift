@@ -186,7 +186,7 @@ extension SecretServiceClient {
         private(set) var unreadable: [Unreadable] = []
         /// The paths of collections that answered as if they had been deleted.
         private(set) var gone: Set<ExactText> = []
-        /// What is known of items that answered as if they had been deleted, by their paths.
+        /// The labels, or else the paths, of items that answered as if they had been deleted, by their paths.
         private var goneItems: [ExactText: String] = [:]
 
         /// How often a list of items may grow while it is read; one that grows for ever would never end.

@@ -38,7 +38,7 @@ package final class ServiceForm {
         do throws(ItemProblem) {
             return try draft.completed(now: .reference, secretSize: item.secretSize ?? 0)
         } catch {
-            // What is over a limit in this form is no item of the service.
+            // An item that is over a limit in this form is no item of the service.
             return nil
         }
     }

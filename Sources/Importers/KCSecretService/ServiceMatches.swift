@@ -13,7 +13,7 @@ struct ServiceMatches: ~Copyable {
     private struct Entry {
         /// Its collection; nil for an item that does not come from a service.
         let place: CollectionName?
-        /// What identifies it within its collection.
+        /// The bytes that identify the item within its collection.
         let key: [UInt8]
         let alike: AlikeItem
     }
@@ -24,7 +24,7 @@ struct ServiceMatches: ~Copyable {
         let key: [UInt8]
     }
 
-    /// What follows from all items together.
+    /// The results that follow from all items together.
     private struct Answers {
         /// The collection of the service for each archived one.
         var places: [CollectionName: CollectionName] = [:]

@@ -84,7 +84,7 @@ package struct ServiceItem: Hashable, Sendable {
         }
     }
 
-    /// What `holds` compares.
+    /// The part of the item that `holds` compares.
     var comparable: ServiceItem { ServiceItem(label: label, attributes: free, type: kind) }
 
     /// True if it has the attributes that KeePassXC gives to every entry of a database.
@@ -208,7 +208,7 @@ struct FoundItem {
     var secret: Range<Int>
 }
 
-/// What could not be read.
+/// An item or a collection that could not be read.
 package enum Unreadable: Hashable, Sendable {
     /// A locked collection, with the number of items that the service reports.
     case lockedCollection(label: String, items: Int)
@@ -239,7 +239,7 @@ package final class ServiceContents {
     let collections: [ServiceCollection]
     let items: [FoundItem]
     let secrets: SecretBytes
-    /// What could not be read.
+    /// The items and collections that could not be read.
     package let unreadable: [Unreadable]
     /// The number of items that were left out because they end with the session.
     package let ofSession: Int

@@ -199,7 +199,7 @@ final class ServiceOutbox {
         if call.isLast { written += 1 }
     }
 
-    /// What a reply says: the new item, and the prompt without which nothing was done.
+    /// The answer in a reply: the new item, and the prompt without which nothing was done.
     ///
     /// - Throws: `malformed` if it says neither.
     static func answer(

@@ -3,8 +3,8 @@ internal import KCByteStreams
 
 /// Workarounds for KWallet up to 6.24, which does not always derive the right session key.
 ///
-/// If a number begins with a zero byte, it derives another key than libsecret, without reporting an error. It refuses a
-/// public key that begins with a zero byte.
+/// If a number begins with a zero byte, it derives another key than libsecret, without reporting an error. KWallet
+/// refuses a public key that begins with a zero byte.
 extension SecretServiceClient {
     // Two in 256 sessions cannot be used.
     static let sessionTries = 8

@@ -5,7 +5,7 @@ package import KCKeychainModel
 /// The contents of a Secret Service, as the source of a backup.
 package struct ServiceSource: ItemSource {
     private let items: CollectedItems
-    /// What could not be read.
+    /// The items and collections that could not be read.
     package let unreadable: [Unreadable]
     /// The labels of items that fit into an archive, but not into a state with `keepsAll`.
     package let unkept: [String]

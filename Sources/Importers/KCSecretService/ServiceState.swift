@@ -173,7 +173,7 @@ final class ServiceState: ItemWriter {
 
     /// Refuses a collection that cannot be created, before anything is written.
     private func requireMaking(of collection: CollectionName) throws(SecretServiceFailure) {
-        // It may be one that the service lists but does not return.
+        // The collection may be one that the service lists but does not return.
         if contents.unreadable.contains(where: { if case .missingCollection = $0 { true } else { false } }) {
             throw .malformed(.listing)
         }

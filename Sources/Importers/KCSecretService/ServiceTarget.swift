@@ -167,7 +167,7 @@ extension SecretServiceFailure {
     }
 }
 
-/// What an earlier restore of the same archive was about to write when it was broken off.
+/// The items that an earlier restore of the same archive was about to write when it was broken off.
 package struct UnfinishedRestore: Hashable, Sendable {
     /// The archived items that it was to create.
     package var created: Set<ItemUUID>

@@ -25,7 +25,7 @@ extension PropertyList {
         case .string: value = words(node).map { .text($0) }
         case .textOrData, .dataOrText:
             if case .data = nodes[node] {
-                // It stays data even if it is text: the two differ to some programs.
+                // Data stays data even if it is text: the two differ to some programs.
                 value = data(node).map { .data($0) }
             } else {
                 let name = code == .atyp ? fourCharacters(node) : nil

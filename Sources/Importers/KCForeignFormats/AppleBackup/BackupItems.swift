@@ -12,7 +12,7 @@ struct BackupItems {
 
     // The protection classes whose items can be moved to another device.
     private static let accessibility: [UInt32: Accessibility] = [6: .whenUnlocked, 7: .afterFirstUnlock, 8: .always]
-    // Those whose keys only the device has: Apple's aku, cku, dku and akpu.
+    // The protection classes whose keys only the device has: Apple's aku, cku, dku and akpu.
     private static let bound: Set<UInt32> = [9, 10, 11, 12]
     // Columns of the device's database that describe no item.
     private static let own: Set = ["v_Data", "v_PersistentRef", "persistref", "sha1", "UUID", "rowid", "tomb", "class"]

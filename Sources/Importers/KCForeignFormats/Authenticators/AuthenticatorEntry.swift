@@ -2,7 +2,7 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCItemSources
 
-/// What an authenticator's JSON says about the codes of an entry; nil for what it does not say.
+/// The description of an entry's codes in an authenticator's JSON; nil for what the JSON does not say.
 struct AuthenticatorCode {
     /// `totp`, `hotp`, `steam` or another kind, in lower case.
     let type: String

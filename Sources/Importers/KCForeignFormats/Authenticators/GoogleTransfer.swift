@@ -7,7 +7,7 @@ internal import KCItemSources
 /// Source: the Protocol Buffers encoding guide; the fields are those that beemdevelopment/Aegis describes
 /// (`google_auth.proto`).
 final class GoogleTransfer {
-    /// One entry, whose seed is not copied.
+    /// An entry, whose seed is not copied.
     struct Entry {
         fileprivate(set) var seed = 0..<0
         fileprivate(set) var issuer = ""

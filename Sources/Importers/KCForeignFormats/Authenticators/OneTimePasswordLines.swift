@@ -4,7 +4,7 @@ internal import KCKeychainModel
 
 /// Reads addresses of one-time passwords, one a line.
 struct OneTimePasswordLines {
-    /// What a line is if it is no address.
+    /// The meaning of a line that is no address.
     enum Others {
         /// Damage, which is named by its line.
         case damaged
@@ -124,7 +124,7 @@ extension RecordWriter {
     }
 }
 
-/// What Ente Auth stores in an address beside the code: marks, tags and a note, which stays there.
+/// The data that Ente Auth stores in an address beside the code: marks, tags and a note, which stays there.
 private struct EnteDisplay {
     let isTrashed: Bool
     let isPinned: Bool

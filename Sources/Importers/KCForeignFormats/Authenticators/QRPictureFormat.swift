@@ -12,7 +12,7 @@ package struct QRPictureFormat: ForeignFormat {
     /// The maximum size of the text of its codes in bytes; one code has at most 3 KB.
     private static let textLimit = 1 << 20
 
-    /// What codes that are not of an authenticator are counted as.
+    /// The kind under which codes that are not of an authenticator are counted.
     private static let other = "QR code of another kind"
 
     /// How PNG and JPEG files begin.

@@ -18,7 +18,7 @@ package enum CSVRole: String, CaseIterable, Hashable, Sendable {
     /// The kind of record.
     case type
     case favorite, archived
-    // What has no place in a keychain, and is counted.
+    // Values that have no place in a keychain, and are counted.
     case icon, lastUse, matching, reprompt, classification
 
     /// The roles that `--columns` accepts.

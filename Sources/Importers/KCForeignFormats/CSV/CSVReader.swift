@@ -93,7 +93,7 @@ struct CSVReader {
     /// The maximum number of cells in a row.
     private static let columnLimit = 256
 
-    /// What the first row ends with.
+    /// The line end of the first row.
     private enum RowEnd {
         case lineFeed
         case carriageReturn
@@ -123,7 +123,7 @@ struct CSVReader {
         if position < bytes.count, bytes[position] == UInt8(ascii: "\n") { position += 1 }
     }
 
-    /// What spreadsheets write before the first row, followed by a separator.
+    /// The text that spreadsheets write before the first row, followed by a separator.
     private static let statement = "sep="
 
     private static func start(_ bytes: borrowing Span<UInt8>) -> Int { bytes.matches([0xef, 0xbb, 0xbf]) ? 3 : 0 }

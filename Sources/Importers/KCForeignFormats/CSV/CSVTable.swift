@@ -19,7 +19,7 @@ struct CSVTable {
     /// Reads the rows after the first one.
     var reader: CSVReader
 
-    /// What programs write between cells; spreadsheets use a semicolon in locales with a decimal comma.
+    /// The characters that programs write between cells; spreadsheets use a semicolon in locales with a decimal comma.
     private static let separators = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
 
     /// Determines the separator and the columns of a table.
@@ -49,7 +49,7 @@ struct CSVTable {
     struct Misfit: Error {
         /// The closest table, which has other columns.
         let nearest: CSVTable?
-        /// What is wrong with the bytes as a table, for the first separator with which reading failed.
+        /// The reason why the bytes are no table, for the first separator with which reading failed.
         let failure: ForeignFailure?
     }
 
@@ -75,7 +75,8 @@ struct CSVTable {
 
     /// True if the first row can only hold names, and may therefore be shown.
     ///
-    /// It must contain two names that were searched for or that programs use, since a single one could be a password.
+    /// The row must contain two names that were searched for or that programs use, since a single one could be a
+    /// password.
     func hasNames(in bytes: borrowing Span<UInt8>) -> Bool {
         let known = columns.count { column in
             column.name != nil || CSVProduct.names.contains { column.cell.isWord($0, in: bytes) }

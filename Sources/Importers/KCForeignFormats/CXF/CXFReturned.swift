@@ -23,7 +23,7 @@ extension CXFRecords {
     ) throws(ForeignFailure) -> SecretBytes? {
         func take(_ type: String, _ isIt: (ForeignJSON.Value) -> Bool = { _ in true }) -> ForeignJSON.Value? {
             guard let place = credentials.firstIndex(where: { self.type($0) == type && isIt($0) }) else { return nil }
-            // What else it has is in the item itself.
+            // The rest of the credential is in the item itself.
             json.skip(credentials[place])
             return credentials.remove(at: place)
         }

@@ -7,10 +7,10 @@ internal import KCKeychainModel
 ///
 /// Source: `components/os_crypt` of Chromium.
 final class ChromiumKeys {
-    /// What became of an encrypted value.
+    /// The result of opening an encrypted value.
     enum Opened: ~Copyable {
         case plain(SecretBytes)
-        /// It needs a key that was not found.
+        /// The value needs a key that was not found.
         case noKey
         case damaged
     }

@@ -96,7 +96,7 @@ private struct EnpassReader: JSONRecords {
         for field in fields { if let address = try address(field) { record.addresses.append(address) } }
         let category = try text(item["category"]) ?? ""
         try add(fields, category, record)
-        // It says more exactly what the category says.
+        // The template type says more exactly what the category says.
         json.skip("template_type", of: item)
         if let note = try filled(item["note"]) { try record.addNote(note, isWhole: category == "note") }
         for attachment in try json.list(item["attachments"]) { try add(attachment: attachment, record) }

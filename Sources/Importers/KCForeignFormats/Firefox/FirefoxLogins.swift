@@ -25,7 +25,7 @@ struct FirefoxLogins: JSONRecords {
 
     private func add(_ login: ForeignJSON.Value) throws {
         guard login.isObject else { throw ForeignFailure.damaged("a login is not an object") }
-        // What synchronization leaves of a deleted login.
+        // The record that synchronization leaves of a deleted login.
         if json.flag(login["deleted"]) == true {
             collector.leaveOut("record of a deletion")
             return json.skip(login)

@@ -55,7 +55,7 @@ package struct GitCredentialsFormat: SeparableFormat {
             var lines = Lines(bytes.count)
             while let line = lines.next(in: bytes) {
                 do throws(ForeignFailure) {
-                    // What no item is made of has no password, or one that no other program asks for.
+                    // A line that no item is made of has no password, or one that no other program asks for.
                     guard !CredentialLine.isWithoutHost(line.range, in: bytes) else { continue }
                     guard let parts = CredentialLine(line.range, in: bytes) else {
                         staying += 1
@@ -156,7 +156,8 @@ private struct CredentialLine {
             }
             return text
         }
-        // git percent-encodes the colon of a port. What it takes for the host may have the end of a password in it.
+        // git percent-encodes the colon of a port. The part that git takes for the host may have the end of a
+        // password in it.
         let host = try text(host)
         guard !host.utf8.contains(where: "@/?#;".utf8.contains), let address = WebAddress("\(scheme)://\(host)") else {
             throw .damagedLine(line, "its host is not one; a password has '%40' for each '@', and '%2F' for each '/'")

@@ -11,7 +11,7 @@ package struct AppKeyring: Sendable {
     package let path: String
     /// The ID of the app; foreign text.
     package let app: String
-    /// What its file shows without a password, or why it cannot be read.
+    /// The number of items, which the file shows without a password, or why the file cannot be read.
     package let itemCount: Result<Int, ForeignFailure>
     private let input: ForeignInput
 
@@ -40,7 +40,7 @@ package struct AppKeyring: Sendable {
         return found.sorted { $0.path.exact < $1.path.exact }
     }
 
-    /// What `body` returns; nil for what cannot be read, which is told where files are backed up.
+    /// The result of `body`; nil for what cannot be read, which is told where files are backed up.
     private static func readable<Value>(_ body: () throws -> Value) throws -> Value? {
         do {
             return try body()
@@ -85,7 +85,7 @@ package struct AppKeyring: Sendable {
         }
     }
 
-    /// One secret, which is given.
+    /// A single secret, which is given.
     private final class AppSecret: ForeignSecrets {
         private let text: SecretBytes
 

@@ -23,7 +23,7 @@ enum KeyFile {
 
     struct Value {
         let key: ExactText
-        /// What follows the equals sign, without the final line feed.
+        /// The bytes after the equals sign, without the final line feed.
         let range: Range<Int>
         /// From 1.
         let line: Int

@@ -115,7 +115,7 @@ struct KeyringFolder {
     private static func isEncrypted(_ file: ForeignFile) -> Bool { file.starts(with: GnomeKeyringFormat.magic) }
 }
 
-/// What was read of several keyrings, by the names of their files.
+/// The results of reading several keyrings, by the names of their files.
 private struct Reading {
     private(set) var contents: [ExactText: ForeignContents] = [:]
     private(set) var failures: [ExactText: ForeignFailure] = [:]

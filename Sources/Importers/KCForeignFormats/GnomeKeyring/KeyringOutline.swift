@@ -2,7 +2,7 @@ internal import KCByteStreams
 internal import KCItemSources
 package import KCKeychainModel
 
-/// What a keyring file shows without its password.
+/// The data that a keyring file shows without its password.
 package struct KeyringOutline: Sendable {
     /// The name of the keyring; foreign text.
     package let label: String

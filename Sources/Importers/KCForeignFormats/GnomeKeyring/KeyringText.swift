@@ -4,7 +4,7 @@ internal import KCKeychainModel
 
 /// The plain-text file of gnome-keyring-daemon, which it writes for keyrings with an empty password.
 ///
-/// It has no checksum: a file truncated between two items cannot be distinguished from a complete one.
+/// The format has no checksum: a file truncated between two items cannot be distinguished from a complete one.
 struct KeyringText {
     private let groups: [KeyFile.Group]
     /// The label of the keyring, from the first group.
@@ -91,7 +91,7 @@ struct KeyringText {
         var attributes: [ExactText: [KeyFile.Group]] = [:]
         /// Why items cannot be read, apart from their own groups.
         var damage: [ExactText: ForeignFailure] = [:]
-        /// What belongs to no item, with its line.
+        /// The groups that belong to no item, with their lines.
         var strays: [(line: Int, ForeignFailure)] = []
         var accessEntries = 0
 
@@ -100,8 +100,8 @@ struct KeyringText {
             guard items.count <= KeyringLimits.items else {
                 throw .limit("items", found: UInt64(items.count), allowed: UInt64(KeyringLimits.items))
             }
-            // The daemon writes the date after the secret. What follows an item without one may be a part of its
-            // secret, up to the next date, and must not become readable.
+            // The daemon writes the date after the secret. The groups that follow an item without a date may be a
+            // part of its secret, up to the next date, and must not become readable.
             var isUnclear = false
             for group in groups.dropFirst() {
                 let isDated = group["mtime"] != nil
@@ -184,6 +184,6 @@ extension KeyFile.Group {
     /// The name of the item.
     fileprivate var owner: ExactText { colon.map { name.string[..<$0].exact } ?? name }
 
-    /// What the name has behind that of the item.
+    /// The part of the name behind that of the item.
     fileprivate var kind: Substring { colon.map { name.string[$0...] } ?? "" }
 }

@@ -3,8 +3,8 @@ internal import KCCryptography
 
 /// The clear part of a wallet: MD5 hashes of the names of its folders and entries.
 ///
-/// KDE uses it to check whether an entry exists without opening the wallet. It is verified by comparing it with the
-/// content.
+/// KDE uses it to check whether an entry exists without opening the wallet. The index is verified by comparing it with
+/// the content.
 struct WalletIndex: Equatable {
     struct Folder: Equatable, Comparable {
         let name: [UInt8]

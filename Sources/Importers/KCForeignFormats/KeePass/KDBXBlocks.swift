@@ -11,7 +11,7 @@ struct KDBXBlocks: ~Copyable {
     private let hasPadding: Bool
     private var cursor: ByteCursor
     private var number: UInt64 = 0
-    /// What is left of a block whose code is right.
+    /// The rest of a block whose code is right.
     private var block = 0..<0
     /// Ciphertext that is not a complete block of the cipher, and the place where it is decrypted.
     private var piece = SecretBytes(capacity: pieceSize)

@@ -14,7 +14,7 @@ final class KDBXDatabase {
     private var values: [Int: Range<Int>]
     /// The positions of attachments in `secrets`, by the number or ID by which entries refer to them.
     private var binaries: [ExactText: Range<Int>]
-    /// Those of them that were taken.
+    /// The attachments that were taken.
     private var taken: Set<ExactText> = []
 
     /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`), `CryptographyFailure`.
@@ -186,7 +186,7 @@ final class KDBXDatabase {
     }
 }
 
-/// What was read of the XML, so that nothing in it is dropped in silence.
+/// The record of what was read of the XML, so that nothing in it is dropped in silence.
 extension KDBXDatabase {
     /// The number of attachments that were not taken: those of older versions of entries, or of none.
     var untakenBinaries: Int { binaries.count - taken.count }

@@ -4,7 +4,7 @@ internal import KCKeychainModel
 
 /// The XML of a database's entries, whose protected values are encrypted when their order in the file is known.
 ///
-/// It has all entries together: memory for secrets consists of whole pages, of which a system allows some ten thousand.
+/// All entries are together: memory for secrets consists of whole pages, of which a system allows some ten thousand.
 final class KDBXFragment {
     /// A part of the XML.
     struct Piece {
@@ -52,7 +52,7 @@ final class KDBXFragment {
         Piece(xml: xml.count..<xml.count, values: values.count..<values.count, secrets: secrets.count)
     }
 
-    /// What was appended behind an earlier end.
+    /// The part that was appended behind an earlier end.
     func piece(from start: Piece) -> Piece {
         var piece = start
         piece.xml = start.xml.lowerBound..<xml.count

@@ -1,7 +1,7 @@
 internal import KCByteStreams
 internal import KCItemSources
 
-/// What precedes the XML in KDBX 4: the cipher of protected values, and the attachments.
+/// The data before the XML in KDBX 4: the cipher of protected values, and the attachments.
 struct KDBXInnerHeader {
     let stream: KDBX.Stream
     let streamKey: [UInt8]

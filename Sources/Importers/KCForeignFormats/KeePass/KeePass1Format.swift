@@ -30,7 +30,7 @@ package struct KeePass1Format: ForeignFormat {
             do {
                 return try header.open(file, key: keyFile.bytes)
             } catch ForeignFailure.wrongPasswordOrDamaged {
-                // It needs a password too.
+                // The database needs a password too.
             }
         }
         try secrets.password("password of the KeePass database") { password in

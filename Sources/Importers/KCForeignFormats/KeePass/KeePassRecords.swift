@@ -24,7 +24,7 @@ final class KeePassRecords {
     private static let referenceDepth = 10
     /// The maximum number of bytes that searches for references visit, so that many of them end in seconds.
     static let visitLimit = 2_000_000_000
-    /// What the visit of a value costs, in bytes.
+    /// The cost of the visit of a value, in bytes.
     static let visitCost = 16
 
     /// The form of a database, by its name in messages.
@@ -87,7 +87,7 @@ final class KeePassRecords {
             details: form.rawValue + (name.isEmpty ? "" : " '\(name)'"), isPlaintext: form == .xml)
     }
 
-    // What a database has beside its records.
+    // The elements that a database has beside its records.
     private static let settings = [
         "Generator", "HeaderHash", "SettingsChanged", "DatabaseNameChanged", "DatabaseDescriptionChanged",
         "DefaultUserName", "DefaultUserNameChanged", "MaintenanceHistoryDays", "Color", "MasterKeyChanged",

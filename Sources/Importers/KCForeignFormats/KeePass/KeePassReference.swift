@@ -40,7 +40,7 @@ struct KeePassReference: Hashable {
     let wanted: Field
     /// The field by which the entry is found.
     let searched: Field
-    /// What that field contains; for an ID, 32 hexadecimal digits.
+    /// The text to find in that field; for an ID, 32 hexadecimal digits.
     let text: String
 
     private static let start = Array("{REF:".utf8)

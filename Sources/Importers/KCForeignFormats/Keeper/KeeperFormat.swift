@@ -70,7 +70,7 @@ private struct KeeperReader: JSONRecords {
         let label: String
         let value: ForeignJSON.Value
 
-        /// What the user sees.
+        /// The name that the user sees.
         var name: String { label.isEmpty ? type : label }
 
         init(_ member: ForeignJSON.Member) {

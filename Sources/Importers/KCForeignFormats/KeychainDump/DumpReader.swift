@@ -19,9 +19,9 @@ struct DumpReader {
         self.collector = collector
     }
 
-    /// What is known of the secret of an item.
+    /// The secret of an item, as far as it is known.
     private enum Secret {
-        /// It is not shown at all, as without `-d`.
+        /// The secret is not shown at all, as without `-d`.
         case missing
         /// The line for it is empty: so is the secret, or it was not shown.
         case blank
@@ -38,7 +38,7 @@ struct DumpReader {
         var oddLine: Int?
     }
 
-    /// What the next line may be.
+    /// The kind of line that may come next.
     private enum State {
         case head
         case attributes

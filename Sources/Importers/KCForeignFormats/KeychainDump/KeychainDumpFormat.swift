@@ -2,7 +2,7 @@ internal import KCByteStreams
 package import KCItemSources
 internal import KCKeychainModel
 
-/// What `security dump-keychain -d` prints on macOS: the items of a keychain as text.
+/// The output of `security dump-keychain -d` on macOS: the items of a keychain as text.
 ///
 /// Source: the output of macOS's `security`, and Security/SecurityTool, `keychain_utilities.c`.
 package struct KeychainDumpFormat: ForeignFormat {

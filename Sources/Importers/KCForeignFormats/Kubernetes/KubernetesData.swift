@@ -24,7 +24,7 @@ final class KubernetesData {
     init(_ object: ForeignJSON.Value, of json: ForeignJSON) throws(ForeignFailure) {
         for member in try json.object(object["data"])?.members ?? [] {
             let text = try json.optionalSecret(member.value) ?? SecretBytes(capacity: 0)
-            // It may have line ends.
+            // The base64 may have line ends.
             texts.append(append(text))
             var value = SecretBytes(capacity: text.count)
             guard Self.decode(text, into: &value) else { throw .damaged("a value of its data is not base64") }

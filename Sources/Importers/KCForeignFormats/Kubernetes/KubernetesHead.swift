@@ -27,7 +27,7 @@ enum KubernetesHead {
         return isEnough(names(inYAML: head))
     }
 
-    /// Those of the members that stand at the beginning of a line.
+    /// The known members that stand at the beginning of a line.
     private static func namesInLines(of head: borrowing Span<UInt8>) -> Set<ExactText> {
         var found: Set<ExactText> = []
         let hasMark = head.count >= 3 && head[0] == 0xef && head[1] == 0xbb && head[2] == 0xbf
@@ -40,7 +40,7 @@ enum KubernetesHead {
         return found
     }
 
-    /// Those of the members that the outermost mappings have, in any style, as far as the text goes.
+    /// The known members that the outermost mappings have, in any style, as far as the text goes.
     private static func names(inYAML head: borrowing Span<UInt8>) -> Set<ExactText> {
         var found: Set<ExactText> = []
         var depth = 0

@@ -1,6 +1,6 @@
 internal import KCByteStreams
 
-/// What the names of Kubernetes may be.
+/// The rules for the names of Kubernetes.
 enum KubernetesName {
     /// The maximum size of the name of an object, and of a key of its data, in bytes.
     static let sizeLimit = 253

@@ -15,7 +15,7 @@ struct KubernetesReader: JSONRecords {
     private var repeating: (first: [String], count: Int) = ([], 0)
     /// True if the end of the file is not to be seen, as in YAML.
     private let mayEndEarly: Bool
-    /// What the last object lacks, if nothing of the file follows it.
+    /// The part that the last object lacks, if nothing of the file follows it.
     private var lack: Lack?
 
     private enum Lack {
@@ -162,7 +162,7 @@ struct KubernetesReader: JSONRecords {
         let (created, modified) = try dates(of: metadata)
         try leaveOut("owner of a Secret", each: metadata["ownerReferences"])
         try leaveOut("finalizer", each: metadata["finalizers"])
-        // What the cluster sets.
+        // Members that the cluster sets.
         json.skip(
             "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp",
             "deletionGracePeriodSeconds", "generateName", of: metadata)
@@ -207,7 +207,7 @@ struct KubernetesReader: JSONRecords {
 
     /// Labels or annotations of a Secret.
     private struct Pairs {
-        /// Those that may be attributes, which are readable while a keychain is locked.
+        /// The pairs that may be attributes, which are readable while a keychain is locked.
         var kept: [ExtraAttribute] = []
         /// Words for those that have the secret in them.
         var repeating: [String] = []

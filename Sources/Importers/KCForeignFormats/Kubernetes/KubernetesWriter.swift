@@ -5,7 +5,7 @@ package import KCKeychainModel
 /// Secrets of Kubernetes, for `kubectl apply -f`, in the clear.
 ///
 /// Items that were imported from Kubernetes become the Secrets that they were; any other password becomes a Secret of its
-/// own. What a cluster sets itself, such as the UID and the owner, is not in the file.
+/// own. Members that a cluster sets itself, such as the UID and the owner, are not in the file.
 package final class KubernetesWriter: PlainExportWriter {
     /// How the objects are written.
     package enum Form: Sendable {
@@ -87,7 +87,7 @@ package final class KubernetesWriter: PlainExportWriter {
         _ description: KubernetesSecret, _ key: String?, _ item: Item, _ secret: borrowing SecretBytes
     ) -> ExportProblem? {
         let known = secrets[description.path.exact]
-        // What was made of another item only happens to have this name.
+        // A Secret that was made of another item only happens to have this name.
         if let known, !known.isImported { return .sameName }
         let written = known ?? WrittenSecret(description, modified: item.modified, isImported: true)
         if let key {
@@ -140,7 +140,7 @@ package final class KubernetesWriter: PlainExportWriter {
         ]
     }
 
-    /// Those of the Secrets that are in the file.
+    /// The Secrets at these paths that are in the file.
     private func written(of paths: Set<ExactText>) -> [ExactText] {
         paths.filter { secrets[$0]?.isImported == true }.sorted()
     }

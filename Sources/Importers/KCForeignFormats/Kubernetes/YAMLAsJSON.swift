@@ -164,7 +164,7 @@ struct YAMLAsJSON: ~Copyable {
         reader.text.withBytes { span in String(validating: span.indices.map { span[$0] }, as: UTF8.self) }
     }
 
-    /// What a scalar in base64 holds, if that is text.
+    /// The content of a scalar in base64, if it is text.
     private var binary: SecretBytes? {
         var packed = SecretBytes(capacity: reader.text.count)
         reader.text.withBytes { span in

@@ -150,7 +150,7 @@ struct OPVaultReader {
                 collector.leaveOut("label of an address")
             }
         }
-        // What 1Password makes of the user name, and its judgment of the password.
+        // Values that 1Password makes of the user name, and its judgment of the password.
         overview.skip("title", "ainfo", "ps", "pgrng", "pbe", "appIds", of: overview.root)
         return addresses
     }

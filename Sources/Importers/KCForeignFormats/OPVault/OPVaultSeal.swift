@@ -74,7 +74,7 @@ struct OPVaultSeal {
         return Keys(master: try pair(masterKey), overview: try pair(overviewKey))
     }
 
-    /// What was encrypted does not have the code that its key gives it.
+    /// An encrypted part does not have the code that its key gives it.
     struct Mismatch: Error {}
 
     // MARK: opdata01

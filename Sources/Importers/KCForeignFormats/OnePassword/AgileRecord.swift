@@ -7,7 +7,7 @@ struct AgileRecord: JSONRecords {
     let json: ForeignJSON
     let collector: RecordCollector
 
-    /// What a record is, by its number in OPVault and its name in 1PIF.
+    /// The kinds of records, by their numbers in OPVault and their names in 1PIF.
     private static let objects: [(number: String, name: String, kind: String)] = [
         ("002", "wallet.financial.CreditCard", "card"), ("004", "identities.Identity", "identity"),
         ("101", "wallet.financial.BankAccountUS", "bank account"),

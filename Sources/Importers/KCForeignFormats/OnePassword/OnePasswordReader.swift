@@ -53,7 +53,7 @@ struct OnePasswordReader: JSONRecords {
                 collector.leaveOut("label of an address")
             }
         }
-        // What 1Password makes of the user name, and its judgment of the password.
+        // Values that 1Password makes of the user name, and its judgment of the password.
         json.skip("subtitle", "ps", "pbe", "pgrng", of: overview)
         leaveOut("icon", overview?["icons"])
         if let address = try text(overview?["url"]), !address.isEmpty, !record.addresses.contains(address) {
@@ -82,7 +82,7 @@ struct OnePasswordReader: JSONRecords {
         }
         let hasPassword = try logins.add(to: record, json)
         if hasPassword {
-            // What the record's own password belongs to has a password.
+            // The login that the record's own password belongs to has a password.
         } else if let password = try fieldSecret(details["password"]), !password.isEmpty {
             try record.addLogin(user: logins.user, password: password)
         } else if category == "001", logins.user != nil || !record.addresses.isEmpty {
@@ -207,7 +207,7 @@ struct OnePasswordReader: JSONRecords {
 
 /// The login fields of a record, with each password beside its user name.
 struct LoginFields {
-    /// Those with a password; the user name may be missing.
+    /// The logins with a password; the user name may be missing.
     private var pairs: [(user: String?, password: ForeignJSON.Value)] = []
     /// The fields that are neither, and user names without a password.
     private(set) var others: [ForeignJSON.Value] = []

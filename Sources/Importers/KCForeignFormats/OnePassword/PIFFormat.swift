@@ -10,7 +10,7 @@ package struct PIFFormat: ForeignFormat {
     package let name = "1pif"
     package let title = "1Password export (1PIF)"
 
-    /// What stands between two records.
+    /// The text between two records.
     private static let separator = "***5642bee8-a5ff-11dc-8314-0800200c9a66***"
     /// The file with the records in a folder.
     private static let member = "data.1pif"

@@ -34,13 +34,13 @@ struct PasswordSafeReader {
             (0x0e, "Autotype"), (0x12, "Run Command"), (0x1c, "Credit Card Number"), (0x1d, "Credit Card Expiration"),
             (0x1e, "Credit Card Verification Value"), (0x1f, "Credit Card PIN"), (0x20, "QR Code"),
         ]
-        /// What has no place in a keychain, and is counted.
+        /// Fields that have no place in a keychain, and are counted.
         static let others: [(type: UInt8, kind: String)] = [
             (0x09, "date of last use"), (0x0a, "expiry date of a password"), (0x10, "rule for new passwords"),
             (0x11, "expiry interval of a password"), (0x16, "rule for new passwords"),
             (0x18, "rule for new passwords"), (0x15, "mark that protects a record"),
         ]
-        /// What the program does at a click or a key.
+        /// Fields that say what the program does at a click or a key.
         static let settings: Set<UInt8> = [0x13, 0x17, 0x19]
         /// How a one-time password is computed: its algorithm, digits, period and start.
         static let seedParameters: ClosedRange<UInt8> = 0x21...0x24

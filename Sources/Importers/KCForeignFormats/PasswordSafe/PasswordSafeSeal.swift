@@ -24,7 +24,7 @@ struct PasswordSafeSeal {
     }
 
     static let magic = "PWS3"
-    /// What follows the last block.
+    /// The bytes after the last block.
     private static let ending = Array("PWS3-EOFPWS3-EOF".utf8)
     /// The type of the field that ends a record.
     private static let endOfRecord: UInt8 = 0xff

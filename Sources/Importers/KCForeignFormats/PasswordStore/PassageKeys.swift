@@ -4,7 +4,7 @@ package import KCItemSources
 
 /// Provides the plugins of age beside passwords and keys.
 package protocol AgePluginSecrets: ForeignSecrets {
-    /// What runs the plugins that hold keys of the user.
+    /// The host that runs the plugins that hold keys of the user.
     var agePlugins: any PluginHost { get }
 }
 

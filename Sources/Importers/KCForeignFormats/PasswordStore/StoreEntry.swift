@@ -77,7 +77,7 @@ struct StoreEntry {
         try record.finish()
     }
 
-    /// What gopass 1.10 to 1.12 wrote in the first line, before lines like those of a mail's header.
+    /// The first line that gopass 1.10 to 1.12 wrote, before lines like those of a mail's header.
     private static let formName = "GOPASS-SECRET-1.0"
 
     /// The password in gopass's form, which is a line above the first empty one; nil if there is none.

@@ -7,7 +7,7 @@ internal import KCKeychainModel
 /// Only values reachable from the root are read, and a value referred to twice counts twice, so that a small file
 /// cannot become a large tree.
 final class PropertyList {
-    /// One value; texts (as UTF-8) and data are ranges of the list's own bytes.
+    /// A value; texts (as UTF-8) and data are ranges of the list's own bytes.
     enum Node {
         case dictionary([(name: String, value: Int)])
         case array([Int])
