@@ -12,11 +12,11 @@ package final class BackupFolder {
     package let name: String
     /// The path of the folder.
     package let path: String
-    /// What is known about the folder and its archives.
+    /// The record of the folder and its archives.
     package private(set) var catalogue: Catalogue
     /// The key of this device.
     package let device: DeviceKey
-    /// What the folder will be pinned to once this run has made an archive.
+    /// The pin that the folder gets once this run has made an archive.
     private(set) var pin: BackupPin?
     /// The series whose keychains may be missing from now on.
     private var forgotten: Set<ExactText> = []

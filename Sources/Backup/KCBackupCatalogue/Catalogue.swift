@@ -5,12 +5,12 @@ package import KCKeychainModel
 
 /// The record of one backup folder: what the folder is used for, and every archive that was made there.
 ///
-/// It is stored in the data folder and authenticated by the device, so that the contents of the backup folder alone
-/// decide nothing.
+/// The catalogue is stored in the data folder and authenticated by the device, so that the contents of the backup
+/// folder alone decide nothing.
 package struct Catalogue: Hashable, Sendable {
     /// The absolute path of the folder, with symbolic links resolved.
     package let folder: String
-    /// What the folder is used for; nil after a catalogue was rebuilt.
+    /// The use that the folder is pinned to; nil after a catalogue was rebuilt.
     package internal(set) var pin: BackupPin?
     /// All archives, in the order in which they were made.
     package internal(set) var entries: [CatalogueEntry]
@@ -39,8 +39,8 @@ package struct Catalogue: Hashable, Sendable {
         return times.compactMap(\.self).first { $0 <= latest }
     }
 
-    /// What a run that backs up everything has to find, by series, as `BackupPin.subjects`; nil if the folder is used for one
-    /// keychain.
+    /// The subjects that a run that backs up everything has to find, by series, as `BackupPin.subjects`; nil if the
+    /// folder is used for one keychain.
     ///
     /// A catalogue that was rebuilt has no pin, but the archives still say of which keychains there are backups.
     package var subjectsOfAll: [ExactText: String]? {

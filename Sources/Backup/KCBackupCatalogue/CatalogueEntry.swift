@@ -2,7 +2,7 @@ package import KCBackupArchive
 package import KCByteStreams
 package import KCKeychainModel
 
-/// One archive in a backup folder, as recorded in the catalogue.
+/// An archive in a backup folder, as recorded in the catalogue.
 package struct CatalogueEntry: Hashable, Sendable {
     /// The progress of creating or removing an archive.
     package enum State: String, CaseIterable, Sendable {
@@ -13,7 +13,7 @@ package struct CatalogueEntry: Hashable, Sendable {
         case trashed
     }
 
-    /// What identifies an archive in a folder: a copy of the archive under another name is another one.
+    /// The identity of an archive in a folder: a copy of the archive under another name is another one.
     package struct ID: Hashable, Sendable {
         package let name: ExactText
         package let archiveID: [UInt8]
@@ -31,9 +31,9 @@ package struct CatalogueEntry: Hashable, Sendable {
     package internal(set) var file: File
     /// The file that a rekey is about to put in the place of `file`.
     package internal(set) var nextFile: File?
-    /// What the archive contains; nil until it is read, if the catalogue was rebuilt and reading the archive takes a key.
+    /// The contents of the archive; nil until they are read, if the catalogue was rebuilt and reading takes a key.
     ///
-    /// If it is known, so is the keychain: the series is not only what the name of the file says.
+    /// If they are known, so is the keychain: the series is not only what the name of the file says.
     package internal(set) var content: Content?
     package var state: State
     /// When the archive was last read to its last byte and found intact.
@@ -51,11 +51,11 @@ package struct CatalogueEntry: Hashable, Sendable {
 
     /// The file of an archive, which a rekey replaces by another one.
     package struct File: Hashable, Sendable {
-        /// What opens it, as in `BackupPin`; empty if that is not known anymore.
+        /// The keys that open the file, as in `BackupPin`; empty if they are not known anymore.
         package let keys: [String]
         /// The size in bytes.
         package let size: UInt64
-        /// What distinguishes it from every other file, also from one of the same archive with other keys.
+        /// The checksum that distinguishes the file from all others, also from one of the same archive with other keys.
         package let checksum: ArchiveChecksum
 
         /// Creates a description of a file.
@@ -66,7 +66,7 @@ package struct CatalogueEntry: Hashable, Sendable {
         }
     }
 
-    /// What an archive contains.
+    /// A summary of the contents of an archive.
     package struct Content: Hashable, Sendable {
         package let counts: ItemCounts
         /// The number of items in each access group.
@@ -106,7 +106,7 @@ package struct CatalogueEntry: Hashable, Sendable {
         self.verified = verified
     }
 
-    /// What identifies the archive in its folder.
+    /// The identity of the archive in its folder.
     package var id: ID { ID(name: name.exact, archiveID: archiveID) }
 
     /// False if some items could not be read when the archive was made; nil if that is unknown.
@@ -127,14 +127,14 @@ package struct CatalogueEntry: Hashable, Sendable {
     package static func latest(at now: Timestamp) -> Timestamp { now.advanced(byMicroseconds: 3_600_000_000) }
 }
 
-/// What all backups in a folder have in common; a run that would change it is refused unless the user allows it.
+/// The common properties of all backups in a folder; a run that would change them is refused unless the user allows it.
 package struct BackupPin: Hashable, Sendable {
     /// True if the folder is used to back up all keychains of the user.
     package var isOfAll: Bool
     package var mode: ArchiveMode
-    /// What opens the archives, sorted: public keys, `inspect:` with a public key, `passphrase`.
+    /// The keys that open the archives, sorted: public keys, `inspect:` with a public key, `passphrase`.
     package var keys: [String]
-    /// Those that come and go without a switch, since the device itself keeps the list of them; known for a run alone.
+    /// The keys that come and go without a switch, since the device itself keeps their list; known for a run alone.
     package var kits: Set<ExactText> = []
     /// The series whose keychain was moved, with no copy left at the recorded place; not stored.
     package var moved: Set<ExactText> = []
@@ -203,7 +203,7 @@ package struct BackupPin: Hashable, Sendable {
         return known.exact != subject.exact
     }
 
-    /// What a run would switch.
+    /// The switch that a run would make.
     package enum Difference: Hashable, Sendable {
         case mode(was: ArchiveMode)
         case keys(lost: Int, added: Int)
@@ -215,7 +215,7 @@ package struct BackupPin: Hashable, Sendable {
         ///
         /// The place is nil in the data folder.
         case copied(series: String, place: String?)
-        /// One keychain, in a folder used for all of them.
+        /// A single keychain, in a folder used for all of them.
         case oneOfAll
     }
 

@@ -18,7 +18,7 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case switches(folder: String, BackupPin.Difference)
     /// There is far less to back up than last time.
     case shrunk(Shrinkage)
-    /// What is in the newest archive is not known, so that a loss since then could not be told.
+    /// The contents of the newest archive are not known, so that a loss since then could not be detected.
     case unread(path: String)
     /// A keychain that was backed up to a folder for all keychains no longer exists.
     case vanished(series: String)
@@ -52,7 +52,7 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case cryptography(CryptographyFailure)
 }
 
-/// What a backup lacks compared with the previous one.
+/// The loss in a backup compared with the previous one.
 package struct Shrinkage: Hashable, Sendable {
     /// The series of the keychain.
     package let series: String

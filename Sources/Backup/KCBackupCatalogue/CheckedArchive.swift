@@ -4,11 +4,11 @@ package import KCByteStreams
 
 /// An archive that was found to match its entry in the catalogue.
 package struct CheckedArchive: Hashable, Sendable {
-    /// What identifies its entry.
+    /// The identity of its entry.
     package let id: CatalogueEntry.ID
     /// True if it also passed a trial restore.
     package let isDrilled: Bool
-    /// What was read from it; nil if that is recorded already, or was not read.
+    /// The contents that were read from it; nil if they are recorded already, or were not read.
     package let content: CatalogueEntry.Content?
 
     /// Creates the record of a check.
@@ -22,15 +22,15 @@ package struct CheckedArchive: Hashable, Sendable {
 extension CatalogueEntry {
     /// How the archive with the name of an entry differs from the recorded archive.
     package enum Difference: Hashable, Sendable {
-        /// It is another archive of this device.
+        /// The archive is another one of this device.
         case archive
-        /// It is the same archive with other keys: a copy from before a rekey, or one that was rekeyed elsewhere.
+        /// The archive is the same, with other keys: a copy from before a rekey, or one that was rekeyed elsewhere.
         case keys
         /// Another device signed it.
         case origin
         /// Its contents are not what was put into it.
         case content
-        /// It is of another keychain than its name says.
+        /// The archive is of another keychain than its name says.
         case keychain
     }
 

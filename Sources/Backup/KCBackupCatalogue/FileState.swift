@@ -3,14 +3,14 @@ package import KCBackupEngine
 internal import KCByteStreams
 
 extension CatalogueEntry {
-    /// What the file with the name of an entry is, as far as that shows without reading its streams.
+    /// The state of the file with the name of an entry, as far as it shows without reading its streams.
     package enum FileState: Hashable, Sendable {
         /// The file that was recorded.
         case recorded
         case missing
-        /// It is no archive, or not as long as the recorded one, or it was found damaged when it was last read.
+        /// The file is no archive, or not as long as the recorded one, or it was found damaged when it was last read.
         case damaged
-        /// It is another archive than the recorded one.
+        /// The file is another archive than the recorded one.
         case replaced(Difference)
     }
 

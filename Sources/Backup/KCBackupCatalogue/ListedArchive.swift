@@ -51,7 +51,7 @@ package struct ListedArchive {
             }
             unlisted.remove(entry.name.exact)
             guard names.contains(entry.name.exact) else {
-                // One that a run is saving, or was saving when it was killed, never was there.
+                // An archive that a run is saving, or was saving when it was killed, never was there.
                 if entry.state == .writing { continue }
                 rows.append(ListedArchive(name: entry.name, entry: entry, outline: nil, state: .missing))
                 continue

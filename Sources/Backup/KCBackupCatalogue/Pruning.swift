@@ -10,12 +10,12 @@ extension BackupFolder {
         package let entry: CatalogueEntry
         package let decision: Decision
 
-        /// What becomes of an archive.
+        /// Whether an archive is kept, removed or not counted.
         package enum Decision: Hashable, Sendable {
-            /// It is kept, for these reasons.
+            /// The archive is kept, for these reasons.
             case kept([Retention.Reason])
             case removed
-            /// It stays where it is, and satisfies no rule, so that it takes the place of no other.
+            /// The archive stays where it is, and satisfies no rule, so that it takes the place of no other.
             case notCounted(Exclusion)
         }
 
@@ -23,7 +23,7 @@ extension BackupFolder {
         package var isRemoval: Bool { decision == .removed }
     }
 
-    /// What `prune` would do; only `plan` makes one, after reading the archives to their last byte.
+    /// The plan for `prune`; only `plan` makes one, after reading the archives to their last byte.
     package struct PrunePlan: Sendable {
         /// The decisions, by series, the newest archive first.
         package let fates: [Fate]
@@ -132,7 +132,7 @@ extension BackupFolder {
         }
     }
 
-    /// What `bringBack` did.
+    /// The result of `bringBack`.
     package struct BroughtBack: Sendable {
         /// The archives that were removed and are there again, also those that an earlier run moved before it was broken
         /// off.
@@ -207,8 +207,8 @@ extension BackupFolder {
 
     /// Deletes archives that have been in the trash for `trashDays`, and notes that this run saw the others there.
     ///
-    /// One run with a wrong clock, or several within 20 hours, neither deletes an archive early nor keeps it forever; see
-    /// `Removal`.
+    /// A single run with a wrong clock, or several within 20 hours, neither deletes an archive early nor keeps it
+    /// forever; see `Removal`.
     ///
     /// - Returns: the number of deleted archives.
     /// - Throws: `CatalogueFailure`, `FileFailure`.

@@ -17,22 +17,22 @@ extension BackupFolder {
 
     /// Why an archive in the folder is not counted as a backup.
     package enum Exclusion: Hashable, Sendable {
-        /// It is not named as a backup folder names archives, so it may be kept there for another purpose.
+        /// The file is not named as a backup folder names archives, so it may be kept there for another purpose.
         case otherName
         case otherDevice
         case damaged
         case newerFormat
-        /// It has been renamed: its name says another time or another device than the archive.
+        /// The file has been renamed: its name says another time or another device than the archive.
         case renamed
-        /// It is of another series than its name says.
+        /// The archive is of another series than its name says.
         case otherKeychain
-        /// It is a copy of another archive in the folder.
+        /// The archive is a copy of another archive in the folder.
         case copy(of: String)
-        /// It is genuine, but another archive than the recorded one.
+        /// The archive is genuine, but not the recorded one.
         case otherArchive
-        /// It is the recorded archive with other keys: a copy from before a rekey, or one that was rekeyed elsewhere.
+        /// The archive is the recorded one with other keys: a copy from before a rekey, or one rekeyed elsewhere.
         case otherKeys
-        /// It has not been read since it was entered, so its keychain is not known.
+        /// The archive has not been read since it was entered, so its keychain is not known.
         case unread
     }
 
@@ -113,7 +113,7 @@ extension BackupFolder {
         if let read = records.first(where: { $0.content != nil }), read.series.exact != name.series.exact {
             return .excluded(.otherKeychain)
         }
-        // What is in a file with other keys is known, but not that a key of the user opens it.
+        // The contents of a file with other keys are known, but not that a key of the user opens it.
         let content = same.lazy.compactMap(\.content).first
         var entry = CatalogueEntry(
             name: file, archiveID: header.archiveID, created: header.created, series: name.series,
@@ -187,7 +187,7 @@ extension BackupFolder {
         try change(entry) { $0.verified = now }
     }
 
-    /// What is wrong with a recorded archive that is not counted; nil if it is intact.
+    /// Returns the failure of a recorded archive that is not counted; nil if it is intact.
     package func failure(of entry: CatalogueEntry, _ reason: Exclusion) -> CatalogueFailure? {
         switch reason {
         case .damaged, .newerFormat: .notWhole(name: entry.name)

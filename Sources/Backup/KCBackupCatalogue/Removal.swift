@@ -5,8 +5,8 @@ extension CatalogueEntry {
     package struct Removal: Hashable, Sendable {
         /// When it was moved; later than the date of every earlier removal in the folder, whatever the clock said.
         package let date: Timestamp
-        /// What the clock said at the removal and in the runs since, in ascending order: the two earliest times and the two
-        /// latest.
+        /// The readings of the clock at the removal and in the runs since, in ascending order: the two earliest times
+        /// and the two latest.
         private(set) var readings: [Timestamp]
 
         private static let readingCount = 4

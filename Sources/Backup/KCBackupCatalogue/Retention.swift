@@ -23,10 +23,10 @@ package struct Retention: Hashable, Sendable {
     /// Why a backup is kept.
     package enum Reason: Hashable, Sendable {
         case rule(Rule)
-        /// It is the oldest backup, and the rule had room left.
+        /// The backup is the oldest one, and the rule had room left.
         case oldest(Rule)
         case within
-        /// It is the newest intact backup, which is never removed.
+        /// The backup is the newest intact one, which is never removed.
         case newest
         /// Its date is in the future, so no rule applies to it.
         case future

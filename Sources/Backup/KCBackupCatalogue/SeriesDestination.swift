@@ -83,7 +83,7 @@ package final class SeriesDestination: ArchiveDestination {
         let state = isChecked ? currentState() : nil
         try folder.change(last) {
             $0.confirmed = now
-            // It was just read to its last byte.
+            // The archive was just read to its last byte.
             $0.foundDamaged = nil
             $0.content?.state = state
         }
@@ -93,13 +93,13 @@ package final class SeriesDestination: ArchiveDestination {
 
     /// The state that the store was in while it was read; nil if it was changed meanwhile.
     ///
-    /// It is recorded only if every seal was checked: a later run that has the keys must not skip the check.
+    /// The state is recorded only if every seal was checked: a later run that has the keys must not skip the check.
     private func currentState() -> [UInt8]? {
         guard let state else { return nil }
         do {
             return try state.isCurrent() ? state.digest : nil
         } catch {
-            // It spares the next run some work, and is no reason to drop the archive of this one.
+            // The state only spares the next run some work; its absence is no reason to drop the archive of this one.
             return nil
         }
     }
@@ -136,7 +136,7 @@ package final class SeriesDestination: ArchiveDestination {
         let isComplete = report.damaged.isEmpty
         if rules.acceptsShrinkage || !isComplete && rules.acceptsMissing { return }
         let counts = report.contents.counts
-        // What an incomplete archive leaves out must not hide a loss from the next complete one.
+        // Items that an incomplete archive leaves out must not hide a loss from the next complete one.
         let base = isComplete ? folder.catalogue.newestComplete(of: series) ?? last : last
         var found = ShrinkGuard.judge(base, counts: counts, groups: report.groups)
         if found == nil, last.content == nil {

@@ -1,15 +1,15 @@
 package import KCBackupArchive
 internal import KCKeychainModel
 
-/// What an archive shows without any key.
+/// The properties that an archive shows without any key.
 ///
-/// None of it is verified.
+/// None of them is verified.
 package struct ArchiveOutline: Hashable, Sendable {
     /// The contents of `kcbackup.json`.
     package let header: ArchiveHeader
     /// The size of the file in bytes.
     package let size: UInt64
-    /// What distinguishes the archive from every other file.
+    /// The checksum that distinguishes the archive from every other file.
     package let checksum: ArchiveChecksum
     /// True if a passphrase opens the archive.
     package let hasPassphrase: Bool

@@ -14,14 +14,14 @@ package struct CompareBackups {
     private let comparesSecrets: Bool
     private let codes: ItemCodes
 
-    /// What is compared.
+    /// The first side of a comparison.
     package enum First {
         case archive(ProvenArchive)
         /// The items of a file, which gives the same ones each time that it is visited.
         case items(any ItemSource)
     }
 
-    /// What it is compared with.
+    /// The other side of a comparison.
     package enum Other {
         case archive(ProvenArchive, form: ((Item) -> Item?)? = nil)
         /// A keychain, which must be unlocked to compare secrets; or another place, and the form in which it holds items,

@@ -5,9 +5,9 @@ internal import KCKeychainModel
 /// The records of a restore whose UUID or unique key an item has without the other one: it was renamed, or it was added
 /// under the name of a record.
 ///
-/// An item with the UUID of a record is that record and no other (docs/matching.md), so a record whose unique key it has
-/// can be written only if it is, too, and gives the key up. That may depend on a third record, and names may have been
-/// passed on in a circle. So these records are decided about when all of them are known.
+/// An item with the UUID of a record is that record and no other (docs/matching.md), so a record whose unique key it
+/// has can be written only if it is, too, and gives the key up. The decision may depend on a third record, and names
+/// may have been passed on in a circle. So these records are decided about when all of them are known.
 struct Crossings {
     /// A record, with the decisions for both cases.
     private struct Crossing {
@@ -15,9 +15,9 @@ struct Crossings {
         let uuid: ItemUUID
         /// The item that has its unique key and another UUID.
         let holder: ItemUUID?
-        /// What happens to it if the holder is another record.
+        /// The action for it if the holder is another record.
         let beside: RestoreAction
-        /// What happens to it if the holder is no other record, and so is written over, too.
+        /// The action for it if the holder is no other record, and so is written over, too.
         let over: RestoreAction
     }
 

@@ -5,8 +5,8 @@ package import KCKeychainModel
 
 /// Imports the items of a source other than an archive, such as another program's file.
 ///
-/// It makes a plan first, then writes in the same transaction. The source holds its items in memory, so they cannot
-/// change in between.
+/// An import makes a plan first, then writes in the same transaction. The source holds its items in memory, so they
+/// cannot change in between.
 package struct ImportItems {
     private let isDryRun: Bool
     private let requiresAll: Bool
@@ -274,7 +274,7 @@ private struct PlanVisitor: ItemVisitor {
     /// True if an item that has the unique key of a record does not belong to it, so that replacing it would lose a
     /// secret.
     ///
-    /// The unique key of an internet password names its server. That of a generic password from another program is
+    /// The unique key of an internet password names its server. The key of a generic password from another program is
     /// often no more than a title and a user name, which records of different files have in common.
     private func isOfAnotherRecord(
         _ other: Item, than item: Item, _ secret: borrowing SecretBytes

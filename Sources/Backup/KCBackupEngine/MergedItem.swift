@@ -18,7 +18,7 @@ extension Item {
         guard old.itemClass == itemClass else { return self }
         // A key that may not be extracted stays so.
         let keepsBound = old.attributes.number(.extr) == 0
-        // It keeps its accessibility; from another device's point of view it may only become stricter.
+        // The existing item keeps its accessibility; from another device's point of view it may only become stricter.
         let keepsAccessibility = !accessibility.isThisDeviceOnly || old.isSynchronizable
         let isAlike = likeness == old.likeness
         let (mine, theirs) = (attributes.codes, old.attributes.codes)

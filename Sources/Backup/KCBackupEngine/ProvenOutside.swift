@@ -5,7 +5,7 @@ internal import KCDeviceIdentity
 ///
 /// The container, the checksums and the signature are valid, to the last byte. The streams were not opened.
 package struct ProvenOutside {
-    /// What the archive shows without a key, covered by the signature.
+    /// The properties that the archive shows without a key, covered by the signature.
     package let outline: ArchiveOutline
     /// Who made the archive; never `passphrase`, because that requires the passphrase.
     package let origin: Origin

@@ -3,7 +3,7 @@ internal import KCByteStreams
 internal import KCKeychainKeys
 package import KCKeychainModel
 
-// What an archive would restore on this device, for those who want to read it and not to write it anywhere.
+// The items that an archive would restore on this device, to be read and not written anywhere.
 extension RestoreBackup {
     /// Decides which items a restore into an empty keychain would make, without opening a secret.
     ///

@@ -7,7 +7,7 @@ package import KCKeychainModel
 
 /// The options of a restore.
 package struct RestoreOptions: Hashable, Sendable {
-    /// What happens to items that already exist.
+    /// The policy for items that already exist.
     package var conflictPolicy: ConflictPolicy = .newer
     /// The local items to remove first, as in Apple's device restore; nil for none.
     package var replacing: LocalItems?

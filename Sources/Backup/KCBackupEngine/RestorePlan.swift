@@ -116,9 +116,9 @@ struct PlanningVisitor: RecordVisitor {
     }
 
     private enum Decision {
-        /// What to do with an item, its counterpart by unique key, and the version of it in the keychain.
+        /// The action for an item, its counterpart by unique key, and the version of it in the keychain.
         case made(RestoreAction, counterpart: Item? = nil, kept: Item? = nil)
-        /// It depends on other records.
+        /// The decision depends on other records.
         case open
     }
 

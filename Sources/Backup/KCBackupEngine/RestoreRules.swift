@@ -1,6 +1,6 @@
 package import KCKeychainModel
 
-/// What happens if an item already exists.
+/// The policy of a restore for items that already exist.
 package enum ConflictPolicy: String, CaseIterable, Hashable, Sendable {
     /// The item with the later modification date wins; on a tie, the existing item stays.
     case newer
@@ -10,7 +10,7 @@ package enum ConflictPolicy: String, CaseIterable, Hashable, Sendable {
     case fail
 }
 
-/// What a restore does with one item of the archive.
+/// The action of a restore for one item of the archive.
 package enum RestoreAction: Hashable, Sendable {
     case create
     case update
@@ -33,7 +33,7 @@ package enum RestoreAction: Hashable, Sendable {
         case broken
         /// The target cannot store items of its class.
         case noPlace = "no-place"
-        /// It is no file that may be written into a home.
+        /// The item is no file that may be written into a home.
         case notAHomeFile = "not-a-home-file"
         /// Where it goes, or on the way there, is something that is not written over.
         case inTheWay = "in-the-way"
@@ -80,7 +80,7 @@ package struct RestoreRules: Sendable {
     let mode: ArchiveMode
     /// True if this device made the archive.
     let isSameDevice: Bool
-    /// What happens to items that already exist.
+    /// The policy for items that already exist.
     let policy: ConflictPolicy
     /// The local items that are removed first, unless they equal those of the archive, as in Apple's device restore.
     let replaced: LocalItems?

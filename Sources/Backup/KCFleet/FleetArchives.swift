@@ -4,7 +4,7 @@ package import KCRemotes
 
 /// The file of an archive in the folder of a fleet.
 package struct FleetArchive: Hashable, Sendable {
-    /// What the names of all archives end with.
+    /// The file name extension of all archives.
     private static let ending = ".kcb"
     // In bytes, as for names here, to which it is copied.
     private static let nameLimit = 255

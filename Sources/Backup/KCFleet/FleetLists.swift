@@ -1,7 +1,7 @@
 internal import KCByteStreams
 package import KCDeviceIdentity
 
-/// What is wrong with a list that an administrator wrote; lines count from 1.
+/// The error in a list that an administrator wrote; lines count from 1.
 package enum FleetListFailure: Error, Hashable, Sendable {
     /// A line of the inventory is not an ID, a name and perhaps an age.
     case inventoryLine(Int)
@@ -55,9 +55,8 @@ package struct Inventory: Sendable {
 
     /// A machine.
     package struct Machine: Hashable, Sendable {
-        /// What people call it.
+        /// The name that people use for it.
         package let name: String
-        /// What is expected of it.
         package let expectation: Expectation
     }
 

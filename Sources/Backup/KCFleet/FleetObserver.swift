@@ -26,7 +26,7 @@ package struct FleetObserver {
     private var rejected: [FleetReport.Rejected] = []
     private var rejectedCount = 0
 
-    /// What is kept of a receipt: a fleet has tens of thousands.
+    /// The parts of a receipt that are kept: a fleet has tens of thousands of receipts.
     private struct Seen {
         let time: Timestamp
         /// By the server's clock, if that is known.

@@ -2,9 +2,9 @@ internal import KCByteStreams
 package import KCDeviceIdentity
 package import KCKeychainModel
 
-/// What the receipts of a fleet say about its machines.
+/// The state of the machines of a fleet, according to its receipts.
 package struct FleetReport: Sendable {
-    /// What may be wrong with a machine, from the gravest on.
+    /// The problems that a machine may have, from the gravest on.
     package enum State: String, CaseIterable, Comparable, Sendable {
         /// There is no receipt of an expected machine in the days that were read.
         case absent
@@ -28,12 +28,11 @@ package struct FleetReport: Sendable {
         }
     }
 
-    /// One machine.
     package struct Machine: Sendable {
         package let device: DeviceID
-        /// What people call it; nil if no list says.
+        /// The name that people use for it; nil if no list has one.
         package let name: String?
-        /// What is wrong, the gravest first; empty if all is well.
+        /// The problems of the machine, the gravest first; empty if all is well.
         package var states: [State] = []
         /// When its newest receipt was written: by the clock of the server if that is known, else by its own.
         package var reported: Timestamp?
@@ -127,7 +126,7 @@ package struct FleetMembers: Sendable {
     /// The devices whose signatures count.
     package var devices: [DeviceID] { Array(known.keys) }
 
-    /// What people call a machine; nil if no list says.
+    /// Returns the name that people use for a machine; nil if no list has one.
     package func name(of device: DeviceID) -> String? {
         if let machine = inventory[device] { return machine.name }
         return known[device].flatMap { $0.isEmpty ? nil : $0 }

@@ -3,7 +3,7 @@ package import KCCryptography
 package import KCDeviceIdentity
 package import KCKeychainModel
 
-/// What a machine says about one run of one job, signed by its device (docs/fleet.md).
+/// The report of a machine about one run of one job, signed by its device (docs/fleet.md).
 ///
 /// ```swift
 /// let bytes = try receipt.signed(by: device)
@@ -35,7 +35,7 @@ package struct Receipt: Hashable, Sendable {
     package let result: Int32
     /// When the job last ended well, by the clock of the machine; nil for never.
     package let good: Timestamp?
-    /// What distinguishes the keys that open the archives from any other keys.
+    /// The digest that distinguishes the keys that open the archives from any other keys.
     package let keySet: SHA256Digest
     /// 16 hexadecimal digits for each of the first of these keys, sorted.
     package let keys: [String]
@@ -50,7 +50,6 @@ package struct Receipt: Hashable, Sendable {
     /// As many of them as fit.
     package let archives: [Archive]
 
-    /// One archive.
     package struct Archive: Hashable, Sendable {
         /// The name of the file.
         package let name: String

@@ -5,17 +5,17 @@ internal import KCKeychainModel
 
 /// Why a file is not a receipt.
 package enum ReceiptProblem: Error, Hashable, Sendable {
-    /// It is larger than a receipt can be.
+    /// The file is larger than a receipt can be.
     case tooLarge
-    /// It is not a receipt, or a later version of the program made it; `rule` names the violated rule.
+    /// The file is not a receipt, or a later version of the program made it; `rule` names the violated rule.
     case malformed(rule: String)
-    /// It has no valid signature as a receipt.
+    /// The file has no valid signature as a receipt.
     case forged
-    /// One device signed what another one is to have said.
+    /// A device signed a receipt in the name of another one.
     case otherSigner(DeviceID)
-    /// It was put under another name than it says.
+    /// The receipt was put under another name than it says.
     case otherName(ReceiptName)
-    /// It is listed, but could not be read.
+    /// The file is listed, but could not be read.
     case unread
     /// The signature could not be checked.
     case cryptography(CryptographyFailure)

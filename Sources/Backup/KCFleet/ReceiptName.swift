@@ -44,7 +44,7 @@ package struct ReceiptDay: Hashable, Comparable, Sendable, CustomStringConvertib
 ///
 /// The sequence number makes it one that the device never used before, so nothing is ever replaced.
 package struct ReceiptName: Hashable, Sendable, CustomStringConvertible {
-    /// What the names of all receipts end with.
+    /// The file name extension of all receipts.
     package static let ending = ".json"
     private static let idLength = 27
 

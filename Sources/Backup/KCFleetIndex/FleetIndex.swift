@@ -68,7 +68,7 @@ package final class FleetIndex {
         }
     }
 
-    /// Those of some archives that the index does not have.
+    /// Returns the given archives that the index does not have.
     ///
     /// - Parameter keys: see `IndexKeys`; archives that other keys did not open are among them.
     /// - Throws: `FleetIndexFailure`.
@@ -105,11 +105,11 @@ package final class FleetIndex {
 
     /// Numbers of archives.
     package struct Counts: Hashable, Sendable {
-        /// Those whose items are in the index.
+        /// The archives whose items are in the index.
         package let read: Int
-        /// Those that could not be read, apart from copies of others.
+        /// The archives that could not be read, apart from copies of others.
         package let unread: Int
-        /// Those of them that no key opened.
+        /// The unread archives that no key opened.
         package let closed: Int
     }
 }

@@ -14,11 +14,11 @@ package enum IndexProblem: Error, Hashable, Sendable {
     case noKey
     /// Another device made it than the one in whose folder it is.
     case otherDevice(DeviceID)
-    /// It is not genuine, or not whole; the rule has no foreign text.
+    /// The archive is not genuine, or not whole; the rule has no foreign text.
     case damaged(String)
     /// A newer program wrote it.
     case newerFormat
-    /// It is larger than allowed, or something in it is.
+    /// The archive is larger than allowed, or something in it is.
     case limit(String)
     /// The index has it under another name.
     case copy
@@ -35,7 +35,7 @@ package enum IndexProblem: Error, Hashable, Sendable {
         }
     }
 
-    /// What else is known.
+    /// The details of the problem; nil if there are none.
     package var detail: String? {
         switch self {
         case .otherDevice(let device): device.description
@@ -46,7 +46,7 @@ package enum IndexProblem: Error, Hashable, Sendable {
     }
 }
 
-/// What an indexer has found.
+/// The result of an indexer's run.
 package struct FleetIndexReport: Sendable {
     /// How many files there are with the names of archives.
     package var listed = 0
@@ -126,7 +126,7 @@ package struct FleetIndexer {
     ///
     /// - Parameter step: called for each archive that is to be read, with the number of all of them.
     /// - Throws: `FleetIndexFailure`, `RemoteFailure`, `FileFailure`, `StreamFailure`, `ArchiveFailure` for failures of
-    ///   this machine, and as the runner of rclone. What was read before stays in the index.
+    ///   this machine, and as the runner of rclone. Archives read before stay in the index.
     package func run(into report: inout FleetIndexReport, _ step: (_ total: Int) -> Void) throws {
         try index.rename(members.devices.map { ($0, members.name(of: $0)) })
         var list = try self.list(&report)
@@ -238,7 +238,7 @@ package struct FleetIndexer {
 }
 
 extension IndexProblem {
-    /// What a failure says about an archive; nil for a failure of this machine.
+    /// Creates the problem of an archive from a failure; nil for a failure of this machine.
     fileprivate init?(_ failure: ArchiveFailure) {
         switch failure {
         case .notAnArchive: self = .damaged("it is not an archive")

@@ -4,7 +4,7 @@ package import KCKeychainModel
 
 /// The words that are searched for: each must be in the service, the server, the account or the label of an item.
 ///
-/// A word is letters and digits. What is joined by other characters, such as `mail.example.org`, is found where its words
+/// A word is letters and digits. Words joined by other characters, such as `mail.example.org`, are found where they
 /// follow each other. Case and accents make no difference.
 package struct SearchText: Hashable, Sendable {
     // More than a person types, and within the limits of SQLite.
@@ -42,7 +42,7 @@ package struct SearchText: Hashable, Sendable {
     }
 }
 
-/// What is searched for in an index.
+/// A search in an index.
 package struct FleetQuery: Sendable {
     /// In which archives an item is looked for.
     package enum Time: Hashable, Sendable {
@@ -75,9 +75,9 @@ package struct FleetQuery: Sendable {
 /// An item that was found, in the newest archive that has it.
 package struct FoundItem: Hashable, Sendable {
     package let device: DeviceID
-    /// What people call the machine; nil if no list says.
+    /// The name that people use for the machine; nil if no list has one.
     package let machine: String?
-    /// What the archive was made from, as in its metadata.
+    /// The source that the archive was made from, as in its metadata.
     package let sourceKind: String
     package let sourceName: String
     package let uuid: ItemUUID
@@ -94,7 +94,7 @@ package struct FoundItem: Hashable, Sendable {
     package let seen: Timestamp
 }
 
-/// What a search has found.
+/// The result of a search.
 package struct FoundItems: Sendable {
     package var items: [FoundItem] = []
     /// True if there are more than the search wanted.

@@ -45,7 +45,7 @@ enum IndexSchema {
 
     /// Finds an archive that need not be read; `bind(_:_:)` binds its parameters.
     ///
-    /// One that is damaged may have been repaired, and one of a newer format is read by a newer program.
+    /// A damaged archive may have been repaired, and one of a newer format is read by a newer program.
     static let known = """
         SELECT 1 FROM archive JOIN machine ON machine.id = archive.machine WHERE device = ?1 AND archive.name = ?2 \
         AND size = ?3 AND (problem IS NULL OR problem IN ('other-device', 'limit', 'copy') \

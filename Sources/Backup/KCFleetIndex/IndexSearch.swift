@@ -34,7 +34,7 @@ extension FleetIndex {
         try failing {
             try database.read {
                 var found = FoundItems()
-                // One round for all machines, or one for each.
+                // A single round for all machines, or one for each.
                 for device in query.machines?.map(Optional.some) ?? [nil] {
                     try search(query, device, &found)
                     if found.hasMore { break }
@@ -125,7 +125,7 @@ extension FleetIndex {
 }
 
 extension FoundItem {
-    /// What `init` reads, before the time when the item was seen.
+    /// The columns that `init` reads, before the time when the item was seen.
     static let columns = """
         machine.device, machine.name, series.kind, series.name, item.uuid, item.class, item.service, item.server, \
         item.account, item.label, item.agrp, item.pdmn, item.created, item.modified

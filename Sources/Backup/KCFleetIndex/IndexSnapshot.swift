@@ -25,7 +25,7 @@ extension FleetIndex {
         return states.count
     }
 
-    /// What a keychain had at a time.
+    /// The contents of a keychain at a time.
     private struct State {
         let series: Int64
         let contents: Int64

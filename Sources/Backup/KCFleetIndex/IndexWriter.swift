@@ -44,11 +44,11 @@ struct IndexWriter {
         items = try ItemStatements(database)
     }
 
-    /// What became of an archive.
+    /// The outcome for an archive.
     enum Taken {
         /// Another indexer has taken it meanwhile.
         case known
-        /// It is in the index with this many items that were not, or not as they are now.
+        /// The archive is in the index with this many items that were not, or not as they are now.
         case added(newItems: Int)
         case rejected(IndexProblem)
     }
@@ -172,7 +172,7 @@ struct IndexWriter {
         var visitor = ItemWriter(
             writer: self, series: series, contents: found.id, device: proved.metadata.header.device)
         _ = try proved.metadata.read(&visitor)
-        // What was proved before is what is written now.
+        // The items written now are those that were proved before.
         guard visitor.digest() == proved.digest else {
             throw ArchiveFailure.damaged(rule: "it changed while it was being read")
         }

@@ -6,7 +6,7 @@ package import KCKeychainModel
 
 /// The items of an archive that a restore on this device would bring back, to be read without a keychain.
 ///
-/// What the rules leave behind is no item of the store, and no key is asked for before a secret is wanted.
+/// Items that the rules leave behind are not in the store, and no key is asked for before a secret is wanted.
 package final class ArchiveStore: ReadableStore {
     package let identity: String
     /// The items that were searched for, and that a restore would leave behind.
@@ -68,7 +68,7 @@ package final class ArchiveStore: ReadableStore {
             unreadCount = report.contents.damaged
             unwritable = Set(report.failing.map(\.item.uuid))
         } catch RestoreRefusal.nothingMatches {
-            // What was searched for may be what could not be read.
+            // The items that were searched for may be those that could not be read.
             unreadCount = try proven.survey(step: step) { _ in }.contents.damaged
         }
         return Shortfall(unread: unwritable.count + unreadCount)

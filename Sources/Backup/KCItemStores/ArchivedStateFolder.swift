@@ -8,7 +8,7 @@ internal import KCLocalKeychains
 
 /// The folder of the kept states of a store that has no file to copy: each state is an unencrypted archive of this device.
 ///
-/// It can be read even if the store itself cannot.
+/// The folder can be read even if the store itself cannot.
 struct ArchivedStateFolder {
     let path: String
     let setting: StateSetting

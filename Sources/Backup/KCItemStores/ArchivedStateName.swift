@@ -9,7 +9,7 @@ struct ArchivedStateName: Hashable, Comparable {
     let date: Timestamp
     /// From 1.
     private let number: Int
-    /// What was done next; nil if that is unknown.
+    /// The change that was made next; nil if it is unknown.
     let before: KeptStates.Change?
 
     private static let ending = ".kcb"

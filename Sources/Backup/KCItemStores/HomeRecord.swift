@@ -6,8 +6,8 @@ internal import KCHomeFiles
 
 /// Which files a change of a home writes, and what they are after it.
 ///
-/// It is beside the state that was kept before the change. Undo takes back these files alone, and knows by the codes
-/// which of them were changed again.
+/// The record is beside the state that was kept before the change. Undo takes back these files alone, and knows by the
+/// codes which of them were changed again.
 struct HomeRecord {
     /// For each file the code of what is there after the change; nil if nothing is.
     var files: [HomePath: [UInt8]?] = [:]
@@ -45,7 +45,7 @@ struct HomeRecord {
         }
     }
 
-    /// What a state file fails with, as a part of the state that the record belongs to.
+    /// Returns the error with which a state file fails, as a part of the state that the record belongs to.
     private static func cause(of failure: StateFileFailure) -> any Error {
         switch failure {
         case .file(let failure): failure

@@ -75,7 +75,7 @@ extension RestorableHome {
         "\(home)/\(path.text.string)\(ending)"
     }
 
-    /// What a lock file has in it, so that a later run knows one that was left by a killed run.
+    /// The contents of a lock file, by which a later run knows one that was left by a killed run.
     private static let lockMark = Array("kcbackup\n".utf8)
 
     private func replace(

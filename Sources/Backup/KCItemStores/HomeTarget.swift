@@ -96,7 +96,7 @@ final class HomeTarget: ItemTarget, ItemWriter {
 
     func item(withUUID uuid: ItemUUID) -> Item? { nil }
 
-    /// What leaves this device is bound to none.
+    /// An export: items that leave this device are bound to none.
     var kind: Passage.Target { .export }
 
     func obstacle(to item: Item) -> ItemObstacle? {

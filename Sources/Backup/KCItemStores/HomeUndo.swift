@@ -8,7 +8,7 @@ struct HomeUndo {
     private let home: WritableHome
     private let states: HomeStates
     private let spoolFolder: String
-    /// What was at a path before the oldest change that is taken back; nil for nothing.
+    /// The file that was at a path before the oldest change that is taken back; nil for none.
     private var before: [HomePath: KeptFile?] = [:]
     /// The code of what the newest change left there; nil for nothing.
     private var after: [HomePath: [UInt8]?] = [:]
@@ -33,13 +33,13 @@ struct HomeUndo {
         }
     }
 
-    /// What happens to one file.
+    /// The undo of one file.
     struct Step {
         let path: HomePath
         let rule: HomeFileRule
-        /// What is there now; nil for nothing.
+        /// The entry that is there now; nil for none.
         let present: EntryStatus?
-        /// What will be there; nil for nothing.
+        /// The file that will be there; nil for none.
         let kept: KeptFile?
     }
 
@@ -128,7 +128,7 @@ struct HomeUndo {
             do throws(FileFailure) {
                 if try home.isFolder(folder, emptyBut: found) { found.insert(folder) }
             } catch {
-                // What is in it cannot be known; the run removes it only if that is nothing.
+                // The contents of the folder cannot be known; the run removes it only if it is empty.
                 guard HomeFile.Failure.file(error).isOfRights else { throw error }
             }
         }

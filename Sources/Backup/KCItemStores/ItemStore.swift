@@ -4,7 +4,7 @@ package import KCKeychainModel
 /// Holds items that can be changed: a keychain, or the desktop keyring.
 ///
 /// A command opens the store that the user means and works through this protocol; it does not know which one it has.
-/// What a store cannot hold, it refuses itself.
+/// A store itself refuses what it cannot hold.
 package protocol ItemStore: ReadableStore {
     /// Refuses a change of items that were found, before anything is asked.
     func requireFit(_ changes: AttributeChanges, of items: [Item]) throws
@@ -45,13 +45,13 @@ package typealias AttributeChanges = [AttributeCode: AttributeValue?]
 
 /// Why a store cannot hold a new item.
 package enum UnfitItem: Error {
-    /// It has no items of its class.
+    /// The store has no items of its class.
     case itemClass
-    /// It cannot keep the value of an attribute.
+    /// The store cannot keep the value of an attribute.
     case attribute(AttributeCode)
 }
 
-/// What became of items that were to be changed.
+/// The result of a change of items.
 package struct UpdateReport {
     /// The items with their changes.
     package var changed: [Item] = []

@@ -9,7 +9,7 @@ package struct KeptState: Hashable, Sendable {
     package let path: String
     /// The time when it was kept.
     package let date: Timestamp
-    /// What was done next; nil if that is unknown.
+    /// The change that was made next; nil if it is unknown.
     package let before: KeptStates.Change?
 
     /// The command before which it was kept, as the user typed it; nil if that is unknown.
@@ -51,7 +51,7 @@ package enum StateFailure: Error {
     case none(named: String?)
     /// The store is as in this state.
     case present(name: String)
-    /// It is damaged, or cannot be read.
+    /// The state is damaged, or cannot be read.
     case unreadable(KeptState, any Error)
     /// The states at the place of a keychain that does not open are of another one; `nowAt` is where that one is, if known.
     case otherKeychain(nowAt: String?)
@@ -101,7 +101,7 @@ package struct StateSetting {
     }
 }
 
-/// What does not end a change of a store, but should be known.
+/// A problem that does not end a change of a store, but should be known.
 package enum StateWarning {
     /// A state that is not needed any longer could not be removed.
     case notRemoved(any Error)

@@ -44,10 +44,10 @@ package struct KeyringStates: StateKeeping {
 
     /// How a restore keeps states.
     struct Keeping {
-        /// What the user does, for the list of states.
+        /// The change that the user makes, for the list of states.
         let command: KeptStates.Change
         let isKept: Bool
-        /// What identifies a restore that was broken off; nil for the ID of the archive.
+        /// The bytes that identify a restore that was broken off; nil for the ID of the archive.
         var identity: [UInt8]?
         /// A state that is no longer needed after the restore.
         var used: ArchivedStateName?

@@ -17,10 +17,10 @@ internal import KCKeychainStore
 /// for item in found.items { print(item, try store.secret(of: item)) }
 /// ```
 package protocol ReadableStore: ItemSource {
-    /// What tells it from others of the same name.
+    /// The text that tells the store from others of the same name.
     var identity: String { get }
 
-    /// What could not be read, and was said when it was read; a visit reports as many items as unreadable.
+    /// The items that could not be read, and were named when the store was read; a visit reports as many as unreadable.
     var unread: UnreadItems { get throws }
 
     /// The number of items.
@@ -115,11 +115,11 @@ extension ReadableStore {
     }
 }
 
-/// What is known of the seal of an item that was listed.
+/// The state of the seal of an item that was listed.
 package enum ListedSeal: Int {
-    /// It fits, or there is no key to check it with.
+    /// The seal fits, or there is no key to check it with.
     case whole
-    /// It does not prove the attributes; see `ReadableStore.brokenSeals`.
+    /// The seal does not prove the attributes; see `ReadableStore.brokenSeals`.
     case broken
 }
 
@@ -153,11 +153,11 @@ struct ItemLogger: ItemVisitor {
 
 /// Which secrets a command is about to read.
 package enum NeededSecrets: Hashable, Sendable {
-    /// Those that are readable without a question to the user.
+    /// The secrets that are readable without a question to the user.
     case withoutQuestion
-    /// Those of items with these protections.
+    /// The secrets of items with these protections.
     case of(Set<Protection>)
-    /// Those of all items that there are.
+    /// The secrets of all items.
     case all
 }
 
@@ -179,7 +179,7 @@ package struct UnreadItems: Sendable {
 package struct FoundItems {
     /// The items, in archive order.
     package let items: [Item]
-    /// What the store has and cannot show.
+    /// The counts of what the store has and cannot show.
     package let shortfall: Shortfall
 
     /// True if none was found, nor could be among those that cannot be shown.

@@ -94,7 +94,7 @@ package final class RestorableHome: RestorableStore {
             var plan = try undo.plan()
             if plan.steps.isEmpty {
                 if name != nil { throw StateFailure.present(name: candidate.text) }
-                // What is before an undo that has nothing left to do was not asked for.
+                // States before an undo that has nothing left to do were not asked for.
                 guard isRest || candidate == unfinished else { continue }
                 plan.changes.isFinished = plan.changes.emptyFolders == 0
             }

@@ -158,7 +158,8 @@ package final class RestorableKeychain: RestorableStore {
         try keychain.awaitChange()
         let states = KeptStates(of: keychain, in: setting.folder)
         let known = try states.list()
-        // Those from before it was moved are no longer its last changes once it was changed at its new place.
+        // States from before a move of the keychain are no longer its last changes once it was changed at its new
+        // place.
         let candidates = try name == nil && !known.isEmpty ? known : states.listEverywhere()
         for candidate in candidates where name == nil || name?.exact == candidate.name.exact {
             let state = KeptState(candidate)

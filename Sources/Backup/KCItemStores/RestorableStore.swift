@@ -11,7 +11,8 @@ package import KCKeychainModel
 /// _ = try plan.apply(keepsState: true)
 /// ```
 package protocol RestorableStore {
-    /// What a restore of `archive` makes; nil if the store is there, or judges itself what it can make.
+    /// Returns the store that a restore of `archive` makes; nil if the store is there, or judges itself what it can
+    /// make.
     func newStore(for archive: ProvenArchive) throws -> NewStore?
 
     /// Restores an archive, after keeping the state, or rehearses that.
@@ -22,7 +23,7 @@ package protocol RestorableStore {
     /// - Throws: `StateFailure.notKept`, the errors of opening the store, and what `RestoreBackup` throws.
     func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport
 
-    /// What the store does not hold of an item that is restored; nil if it holds all items as they are.
+    /// Returns the parts of a restored item that the store does not hold; nil if it holds all items as they are.
     func loss(of item: Item) -> ItemLoss?
 
     /// Lists the states that are kept, also if the store itself does not open.

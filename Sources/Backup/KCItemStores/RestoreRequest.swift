@@ -8,9 +8,10 @@ package struct RestoreRequest {
     let archive: ProvenArchive
     package var options: RestoreOptions
     let keepsState: Bool
-    /// What the user does, for the list of states.
+    /// The change that the user makes, for the list of states.
     package var change: KeptStates.Change = .restore
-    /// What identifies a restore that was broken off, so that the same one later finishes it: the ID of the archive.
+    /// The bytes that identify a restore that was broken off, so that the same one later finishes it; by default, the
+    /// ID of the archive.
     package var identity: [UInt8]
     let openArchive: (_ isNeeded: Bool) throws -> Void
 
@@ -43,7 +44,7 @@ package struct NewStore: Hashable, Sendable {
     package let needsPasscode: Bool
 }
 
-/// What of an item a store does not hold.
+/// The parts of an item that a store does not hold.
 package struct ItemLoss: Hashable, Sendable {
     package let attributes: [AttributeCode]
     /// Names of attributes that have no code.

@@ -6,7 +6,7 @@ package import KCSecretService
 
 /// The desktop keyring, or one of its collections, as a store of items.
 ///
-/// What was read first is what commands work on; a change is refused if the keyring was changed since.
+/// Commands work on the contents that were read first; a change is refused if the keyring was changed since.
 package final class ServiceItemStore: ItemStore {
     package let identity: String
     private let client: SecretServiceClient
@@ -29,7 +29,7 @@ package final class ServiceItemStore: ItemStore {
         self.read = read
     }
 
-    /// What the keyring holds, which is read once.
+    /// Returns the contents of the keyring, which are read once.
     package func source() throws -> ServiceSource {
         if let contents { return contents }
         let contents = try read()

@@ -2,7 +2,7 @@ package import KCHomeFiles
 package import KCItemSources
 internal import KCKeychainModel
 
-/// What bringing a state back does, before it is done.
+/// The plan for bringing a state back.
 package struct UndoPlan {
     /// The state that is brought back.
     package let state: KeptState
@@ -56,17 +56,17 @@ package struct UndoneChanges {
     package struct Blocked {
         /// Foreign text.
         package let path: String
-        /// What keeps it; nil if something else is in its place, or on the way there.
+        /// The failure that keeps it; nil if something else is in its place, or on the way there.
         package let problem: HomeFile.Failure?
     }
 
-    /// What happened to an item after the undone command, as far as that is known.
+    /// The history of an item after the undone command, as far as it is known.
     package enum Since: Int {
         /// The command did not write it.
         case added = 1
-        /// It was changed again.
+        /// The item was changed again.
         case changed
-        /// It goes, and was changed again.
+        /// The item goes, and was changed again.
         case rewritten
     }
 

@@ -12,18 +12,18 @@ package import KCByteStreams
 /// let reading = try entry.finish(known: [])
 /// ```
 package struct KitEntry: ~Copyable {
-    /// What became of a line.
+    /// The result of taking a line.
     package enum Answer: Hashable, Sendable {
         case taken
         /// Something in it is wrong or missing, which is looked for when all lines are there.
         case doubtful
-        /// It is to be typed again.
+        /// The line is to be typed again.
         case problem(Problem)
     }
 
-    /// What is wrong with a line.
+    /// The mistake in a line.
     package enum Problem: Hashable, Sendable {
-        /// It has this many characters, and not `wanted`, its check character among them.
+        /// The line has this many characters, and not `wanted`, its check character among them.
         case length(Int, wanted: Int)
         /// A character that no kit has; the offset counts from 1, without blanks.
         case character(offset: Int)
@@ -46,7 +46,7 @@ package struct KitEntry: ~Copyable {
     // All lines, one after the other, each with its check character.
     private var text = SecretBytes(capacity: 128)
     private var kinds: [KitSearch.Kind] = []
-    // Those that what precedes the first line leaves.
+    // The kinds of key that the text before the first line leaves.
     private var keys = NativeIdentity.Kind.allCases
     // The line that was refused last, in case that it comes again.
     private var refused = SecretBytes(capacity: 32)
@@ -58,13 +58,13 @@ package struct KitEntry: ~Copyable {
     ///
     /// The whole identity, as a scanner reads it from the code of the kit, is taken as all lines. A line that is typed
     /// twice, each time the same, is taken although its check character does not fit: it may be wrong on the paper.
-    /// What precedes the first line is taken and dropped.
+    /// Text before the first line is taken and dropped.
     package mutating func take(_ typed: borrowing SecretBytes) -> Answer {
         guard let number = nextLine else { preconditionFailure("all lines are there") }
         var line = Self.normalized(typed)
         if number == 1, let kind = removePrefix(from: &line) {
             keys = [kind]
-            // It stands on a line of its own.
+            // The prefix stands on a line of its own.
             if line.isEmpty { return .taken }
         }
         let total = KitText.lineLengths.reduce(0, +)
@@ -99,7 +99,7 @@ package struct KitEntry: ~Copyable {
         return kind == .right ? .taken : .doubtful
     }
 
-    /// What all lines are.
+    /// The result of reading all lines.
     package enum Reading {
         /// They are right.
         case identity(NativeIdentity)

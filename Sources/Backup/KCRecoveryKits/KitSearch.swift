@@ -3,15 +3,16 @@ internal import KCByteStreams
 
 /// Finds the identity that typed lines are, or nearly are.
 ///
-/// A line that is wrong may have one wrong character or two neighbors swapped, its check character included; a line that
-/// is incomplete lacks the characters that are `KitEntry.erasure`. What fits the check character of each line is tried
-/// against the checksum of the identity. One wrong possibility in a thousand million passes it; the sheet has to refute that.
+/// A line that is wrong may have one wrong character or two neighbors swapped, its check character included; a line
+/// that is incomplete lacks the characters that are `KitEntry.erasure`. Possibilities that fit the check character of
+/// each line are tried against the checksum of the identity. Of a thousand million wrong possibilities, a single one
+/// passes it; the sheet has to refute that one.
 struct KitSearch: ~Copyable {
-    /// What is known about a line.
+    /// The state of a line, as far as it is known.
     enum Kind {
         /// Its check character fits.
         case right
-        /// It does not.
+        /// Its check character does not fit.
         case wrong
         /// Some characters are missing.
         case incomplete
@@ -109,7 +110,7 @@ struct KitSearch: ~Copyable {
     }
 }
 
-/// What a line may be, without its check character.
+/// The possible texts of a line, without its check character.
 private final class Choices {
     let length: Int
     private let number: Int

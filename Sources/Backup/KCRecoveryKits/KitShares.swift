@@ -18,7 +18,7 @@ package struct ShareScheme: Hashable, Sendable, CustomStringConvertible {
         else { return nil }
         self.needed = needed
         self.count = count
-        // One spelling.
+        // Only one spelling is accepted.
         if description.exact != text.exact { return nil }
     }
 
@@ -36,15 +36,15 @@ extension NativeIdentity {
 package struct KitShares {
     /// Why a share is not taken.
     package enum Problem: Hashable, Sendable {
-        /// It is of another set than those that begin with these words.
+        /// The share is of another set than those that begin with these words.
         case otherSet(String)
         /// The share with this number, from 1, is there already.
         case twice(Int)
-        /// It is of several groups, or stretched more than that of any kit.
+        /// The share is of several groups, or stretched more than that of any kit.
         case foreign
     }
 
-    /// Those that are there.
+    /// The shares collected so far.
     package private(set) var shares: [SecretShare] = []
 
     /// Begins without a share.

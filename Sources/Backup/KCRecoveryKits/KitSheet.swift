@@ -4,13 +4,13 @@ package import KCDeviceIdentity
 internal import KCKeychainModel
 package import KCSecretShares
 
-/// What the sheet of a recovery kit says, whatever it is printed with.
+/// The text of the sheet of a recovery kit, whatever it is printed with.
 ///
 /// `SheetForm` makes a file of it.
 package struct KitSheet {
-    /// What the sheet is about.
+    /// The kit that the sheet is about.
     let kit: RecoveryKit
-    /// What is secret on it.
+    /// The secret on it.
     let content: Content
     /// The device that makes it.
     let device: DeviceKey
@@ -34,7 +34,7 @@ package struct KitSheet {
         self.places = places
     }
 
-    /// What a sheet opens backups with.
+    /// The secret with which a sheet opens backups.
     package enum Content {
         /// All of the key.
         case key(NativeIdentity)
@@ -50,11 +50,11 @@ package struct KitSheet {
         case text([String])
         /// Lines that stay as they are: commands, facts.
         case lines([String])
-        /// What is to be kept secret, and its code.
+        /// The text to be kept secret, and its code.
         case secret
     }
 
-    /// What every title begins with.
+    /// The beginning of every title.
     static let beginning = "RECOVERY KIT "
     /// The number of columns of the longest line.
     static let width = 78
@@ -70,7 +70,7 @@ package struct KitSheet {
         }
     }
 
-    /// What is known about the kit.
+    /// The known facts about the kit.
     var facts: [String] {
         var facts = [
             "made         \(day), by kcbackup \(version)", "by device    \(device.id)",
@@ -212,7 +212,7 @@ extension KitSheet {
         }
     }
 
-    /// What the code holds: an identity for any age, or words as they are typed.
+    /// The text in the code: an identity for any age, or words as they are typed.
     var codeText: SecretBytes {
         switch content {
         case .key(let identity):

@@ -9,11 +9,11 @@ internal import KCCryptography
 /// ```
 ///
 /// The characters are those of the identity after `AGE-SECRET-KEY-1` or `AGE-SECRET-KEY-PQ-1`, so whoever leaves out
-/// numbers, blanks and check characters has an identity for any age that knows its kind. The check character says in which line a mistake is; it is the first five bits
-/// of the SHA-256 of number and characters, `1QPZRY9X8GF2TVDW0`. It misses one wrong line of 32, and the identity's own
-/// checksum decides about all lines.
+/// numbers, blanks and check characters has an identity for any age that knows its kind. The check character says in
+/// which line a mistake is; it is the first five bits of the SHA-256 of number and characters, `1QPZRY9X8GF2TVDW0`. The
+/// check character misses one wrong line of 32, and the identity's own checksum decides about all lines.
 package enum KitText {
-    /// What the first line begins with; it may be left out, since the identity's own checksum is about it too.
+    /// Returns the text before the first line; it may be left out, since the identity's own checksum is about it too.
     package static func prefix(_ kind: NativeIdentity.Kind) -> String { kind.prefix + "1" }
     /// How that begins for every kind of key.
     package static let beginning = X25519Identity.prefix
@@ -47,7 +47,7 @@ package enum KitText {
         return text
     }
 
-    /// One line of an identity, numbered from 1, with a line feed.
+    /// Returns one line of an identity, numbered from 1, with a line feed.
     package static func line(_ number: Int, of identity: NativeIdentity) -> SecretBytes {
         var line = lines(of: identity)
         var start = 0

@@ -30,7 +30,7 @@ struct PDFWriter: ~Copyable {
         file.append(utf8: "%PDF-1.4\n")
         begin(Self.catalogue)
         file.append(utf8: "<</Type/Catalog/Pages \(Self.tree) 0 R>>\nendobj\n")
-        // That of the tree is known at the end.
+        // The offset of the tree is known at the end.
         offsets.append(0)
         for (index, font) in Font.allCases.enumerated() {
             begin(Self.firstFont + index)

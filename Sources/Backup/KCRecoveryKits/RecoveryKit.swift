@@ -19,7 +19,7 @@ package struct RecoveryKit: Hashable, Sendable {
     /// The public half of its identity.
     package let recipient: NativeRecipient
     package let made: Timestamp
-    /// What its owner wants to know about it, such as where it lies; may be empty.
+    /// The owner's note about it, such as where it lies; may be empty.
     package let comment: String
     /// How its key is split; nil if it is printed as a whole.
     package let shares: ShareScheme?
@@ -40,7 +40,6 @@ package struct RecoveryKit: Hashable, Sendable {
         self.shares = shares
     }
 
-    /// What kind of key it has.
     package var keyKind: NativeIdentity.Kind { recipient.isPostQuantum ? .hybrid : .x25519 }
 
     /// When all of it was last typed in and found right: of shares, the time of the one that was typed in before all others; nil

@@ -3,7 +3,7 @@ package import KCSecretShares
 
 /// A share of a recovery kit that is typed, any number of words at a time.
 package struct ShareEntry: ~Copyable {
-    /// What is wrong with what was typed; the words before it are taken.
+    /// The mistake in the typed words; the words before it are taken.
     package enum Problem: Hashable, Sendable {
         /// The word at this position, from 1, is none of the list.
         case unknown(position: Int)
@@ -33,7 +33,7 @@ package struct ShareEntry: ~Copyable {
         var isLong = false
         var others = 0
         forEachWord(in: line) { word in
-            // What cannot be read may be either.
+            // A word that cannot be read may be either.
             if word.count == 1, word[0] == Self.erasure { return true }
             if ShareWords.number(of: word) == nil {
                 others += 1
@@ -67,7 +67,7 @@ package struct ShareEntry: ~Copyable {
         return problem
     }
 
-    /// What all words are.
+    /// The result of reading all words.
     package enum Reading {
         case share(SecretShare)
         /// They are this share if the words at these positions, from 1, are others.

@@ -2,7 +2,7 @@ internal import KCAgeEncryption
 internal import KCSecretShares
 
 extension KitSheet {
-    /// What is on the sheet of a share, up to how to see who made a backup.
+    /// Returns the blocks on the sheet of a share, up to how to see who made a backup.
     func blocks(of share: SecretShare, _ scheme: ShareScheme) -> [Block] {
         let (number, needed, count) = (share.memberIndex + 1, scheme.needed, scheme.count)
         return [
@@ -31,7 +31,7 @@ extension KitSheet {
         ] + opening
     }
 
-    /// What combines shares to an identity, in Python: SLIP-39, then Bech32.
+    /// Returns the Python script that combines shares to an identity: SLIP-39, then Bech32.
     static func script(_ needed: Int, _ kind: NativeIdentity.Kind) -> [String] {
         [
             "from shamir_mnemonic import combine_mnemonics",

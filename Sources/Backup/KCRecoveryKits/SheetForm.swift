@@ -1,7 +1,7 @@
 package import KCByteStreams
 package import KCQRCodes
 
-/// What a sheet is printed with.
+/// The form in which a sheet is printed.
 package enum SheetForm: Hashable, Sendable {
     /// Plain text of at most 78 columns, for a printer or a typewriter.
     case text

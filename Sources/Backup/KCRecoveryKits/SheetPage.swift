@@ -3,7 +3,7 @@ internal import KCQRCodes
 
 /// A sheet as a page for a browser: one file, which loads nothing and runs no script.
 struct SheetPage {
-    /// What the page of every kit begins with.
+    /// The beginning of the page of every kit.
     static let top = """
         <!DOCTYPE html>
         <html lang="en">
@@ -52,7 +52,7 @@ struct SheetPage {
                 page.append(utf8: "<pre>\(Self.escaped(lines.joined(separator: "\n")))</pre>\n")
             case .secret:
                 page.append(utf8: "<div class=\"secret\"><pre class=\"\(sheet.kind)\">")
-                // It has no characters with a meaning in HTML.
+                // The secret has no characters with a meaning in HTML.
                 sheet.secretLines.withBytes { page.append($0) }
                 page.append(utf8: "</pre>")
                 if hasCode { try QRCode(sheet.codeText).appendSVG(to: &page) }

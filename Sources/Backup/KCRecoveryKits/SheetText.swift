@@ -3,7 +3,7 @@ internal import KCQRCodes
 
 /// A sheet as plain text.
 struct SheetText {
-    /// What is put before and after each line of a code.
+    /// The text put before and after each line of a code.
     let ground: (start: String, end: String)
 
     func file(_ sheets: [KitSheet], hasCode: Bool) throws(QRCodeFailure) -> SecretBytes {

@@ -20,7 +20,7 @@ extension Rclone {
         }
     }
 
-    /// What a remote can do with files that are written once.
+    /// The capabilities of a remote for files that are written once.
     package struct Traits: Hashable, Sendable {
         /// True if files appear under their names only when they are complete.
         package let isAtomic: Bool
@@ -101,7 +101,7 @@ extension Rclone {
             try require(call(["copyto", "--copy-links", "--no-check-dest"], [path, first.text]) { _ in }, file)
             if !isAtomic { try move(first, to: file) }
         } catch let failure as RemoteFailure {
-            // What has failed may have been the answer.
+            // Only the answer may have failed.
             if try isThere(file, bytes) { return }
             throw isAtomic ? failure : try removing(first, after: failure)
         }

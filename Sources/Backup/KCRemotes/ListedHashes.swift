@@ -4,7 +4,7 @@ package import KCByteStreams
 // that fails can be wrong about what it has.
 
 extension Rclone {
-    // Those that remotes know, the most common first; none knows more than two.
+    // The kinds that remotes know, the most common first; no remote knows more than two.
     private static let hashes = ["MD5", "SHA1", "SHA256"]
 
     package func listedAlike(_ path: String, in folder: RemoteLocation) throws -> Set<ExactText> {

@@ -9,8 +9,8 @@ package struct Rclone: RemoteMover {
     package typealias Runner = (_ arguments: [String], _ receive: (borrowing Span<UInt8>) throws -> Void) throws ->
         ProgramEnding
 
-    /// One try of our own, and few of the parts of a request, so that a remote that is down is reported in seconds; S3
-    /// does not make a bucket whose name was mistyped.
+    /// The flags of every call: a single try of our own, and few of the parts of a request, so that a remote that is
+    /// down is reported in seconds; S3 does not make a bucket whose name was mistyped.
     private static let flags = [
         "--retries", "1", "--low-level-retries", "3", "--contimeout", "10s", "--timeout", "60s", "--stats", "0",
         "--s3-no-check-bucket", "--ask-password=false", "--log-format", "",
@@ -20,7 +20,8 @@ package struct Rclone: RemoteMover {
     // In bytes; a configuration of one remote has a few hundred.
     private static let configurationLimit = 65_536
 
-    /// What its environment must have beside that of this program: as options, they would end versions without them.
+    /// The variables that its environment must have beside those of this program: as options, they would end versions
+    /// without them.
     ///
     /// A file is written under the name that it is given. Versions from 1.63 on would write it under another one first,
     /// which stays if they are killed.
@@ -180,7 +181,7 @@ package struct Rclone: RemoteMover {
             if case .unreadableConfiguration = failure { throw failure }
         }
         let options = RemoteOptions(text, of: remote.remote, environment)
-        // What cannot be read must not count as harmless.
+        // Options that cannot be read must not count as harmless.
         if options.kind == nil { throw RemoteFailure.unknownRemote(remote.remote) }
         return options
     }

@@ -1,7 +1,7 @@
 internal import KCByteStreams
 
 extension RemoteFailure {
-    /// What the words of rclone and of the libraries in it mean.
+    /// The meanings of the words of rclone and of the libraries in it.
     private static let meanings: [(words: [String], failure: @Sendable (RemoteLocation, String) -> RemoteFailure)] = [
         (["Failed to load config file"], { _, message in .unreadableConfiguration(message) }),
         (["didn't find section in config file"], { location, _ in .unknownRemote(location.remote) }),

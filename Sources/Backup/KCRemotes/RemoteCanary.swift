@@ -9,7 +9,6 @@ package import KCByteStreams
 /// print(findings.canDestroy)
 /// ```
 package struct RemoteCanary {
-    /// What was found.
     package struct Findings: Hashable, Sendable {
         /// True if other bytes took the place of those under a name.
         package let canReplace: Bool
@@ -27,7 +26,7 @@ package struct RemoteCanary {
         }
     }
 
-    /// What becomes of the earlier versions of a file.
+    /// The fate of the earlier versions of a file.
     package struct Versions: Hashable, Sendable {
         /// True if the first version is there after the file was replaced or deleted.
         package let areKept: Bool

@@ -36,7 +36,7 @@ package enum RemoteFailure: Error, Hashable, Sendable {
     case busy(RemoteLocation)
     /// A failure after which what was written of this file is still there.
     indirect case leaving(RemoteLocation, after: RemoteFailure)
-    /// What was read back is not what was written.
+    /// The bytes that were read back are not those that were written.
     case differs(RemoteLocation)
     /// The file changed or ended while it was read.
     case changed(RemoteLocation)

@@ -20,7 +20,7 @@ package struct RemoteFolder {
     // Tries to write a file that other runs are writing, too, and break off.
     private static let attemptLimit = 3
 
-    /// What became of a file.
+    /// The result of copying a file.
     package enum Outcome: Hashable, Sendable {
         case copied
         /// The same file is there already.
@@ -29,7 +29,6 @@ package struct RemoteFolder {
 
     /// A file on the remote, as it was read back.
     package struct Copy: Hashable, Sendable {
-        /// What became of it.
         package let outcome: Outcome
         /// The size in bytes.
         package let size: UInt64
@@ -127,7 +126,7 @@ package struct RemoteFolder {
     package func copy(_ file: OpenFile) throws -> Copy {
         let wanted = try wanted(file)
         let target = location.appending(wanted.name)
-        // One name with a line break would make every later listing of the folder unclear.
+        // A name with a line break would make every later listing of the folder unclear.
         guard RemoteLocation(destination: target.text) == target else { throw RemoteFailure.unusableName(wanted.name) }
         var trouble = RemoteFailure.busy(target)
         for _ in 0..<Self.attemptLimit {
@@ -150,7 +149,7 @@ package struct RemoteFolder {
 
     private func attempt(_ wanted: Wanted, from file: OpenFile) throws -> Attempt {
         let before = try filesIfAny()
-        // What a run that was broken off has left may be incomplete. Another one that is writing it finds this one.
+        // A part left by a run that was broken off may be incomplete. Another run that is writing it finds this one.
         for part in Self.parts(of: wanted.name, in: before) where part.hasContent(wanted.digest) { try discard(part) }
         if let entry = Self.entry(wanted.name, in: before) {
             try require(entry, toBe: wanted)
@@ -179,7 +178,7 @@ package struct RemoteFolder {
         do {
             try direct(file.path)
         } catch RemoteFailure.exists(let target) {
-            // It is this file if the answer to a first request was lost, and rclone repeated it.
+            // The existing file is this one if the answer to a first request was lost, and rclone repeated it.
             guard let entry = try self.file(named: wanted.name) else { throw RemoteFailure.exists(target) }
             try require(entry, toBe: wanted)
         } catch RemoteFailure.missing {
@@ -219,7 +218,7 @@ package struct RemoteFolder {
         let isTaken = if case .exists = failure { true } else { entry != nil }
         if isTaken, parts.contains(part) { try discard(part) }
         if let entry {
-            // It is this file if the answer to a first request was lost, and rclone repeated it.
+            // The existing file is this one if the answer to a first request was lost, and rclone repeated it.
             try require(entry, toBe: wanted)
             return .done(failure.isOfName ? .present : .copied)
         }
@@ -278,7 +277,7 @@ package struct RemoteFolder {
                 do {
                     try discard(other)
                 } catch let failure as RemoteFailure {
-                    // It may be locked while it is written; the other machine gives up after that.
+                    // The part may be locked while it is written; the other machine gives up after that.
                     trouble = failure
                 }
             }

@@ -86,7 +86,7 @@ package struct RemoteEntry: Hashable, Sendable {
 package struct ProgramEnding {
     /// The exit status; 128 and above indicate a signal, or the failure of ssh.
     let status: Int32
-    /// What it wrote to standard error, or the end of that.
+    /// The output to standard error, or the end of it.
     let messages: String
 
     /// Creates an ending.

@@ -8,7 +8,6 @@ struct SftpBatch {
     // In bytes. sftp reads 2,047 of a line, and takes the rest for another command.
     private static let lineLimit = 2_000
 
-    /// What a command is about.
     enum Operand {
         case remote(RemoteLocation)
         /// The absolute path of a file here.
@@ -80,7 +79,7 @@ enum SftpLine: Equatable {
         guard let month = texts.indices.dropFirst(2).first(where: { Self.isDate(texts, at: $0) }),
             let size = UInt64(texts[month - 1].string)
         else { return nil }
-        // One space, and a name that may begin with another.
+        // A single space precedes the name, which may begin with another.
         let start = words[month + 2].endIndex + 1
         guard start < line.endIndex else { return nil }
         guard kind == UInt8(ascii: "-") else {

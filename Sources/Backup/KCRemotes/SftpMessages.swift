@@ -14,7 +14,7 @@ extension RemoteFailure {
         let lines = ending.messages.exact.split(separator: "\n").map { line in
             line.exact.removingSuffix("\r") ?? line
         }
-        // What ssh says comes before that.
+        // The messages of ssh come before the line about the closed connection.
         let last = lines.last { !$0.exact.hasPrefix("Connection closed") } ?? lines.last
         let message = last.map { $0.exact.removingSuffix(".") ?? $0 } ?? "exit status \(ending.status)"
         if ending.status == Self.connectionFailed {
