@@ -1,4 +1,4 @@
-/// One of Apple's `errSec…` codes: the constant, its number, and its message.
+/// An `errSec…` code of Apple: the constant, its number, and its message.
 ///
 /// The numbers are those of Apple's `SecBase.h` and never change; functions return them as `OSStatus`.
 package struct SecurityStatus: Error, Hashable, Sendable {
@@ -6,7 +6,7 @@ package struct SecurityStatus: Error, Hashable, Sendable {
     package let name: String
     /// The number: 0 for success, negative for everything else.
     package let code: Int32
-    /// One sentence for the user: Apple's message, if there is one.
+    /// A sentence for the user: Apple's message, if there is one.
     package let message: String
 
     /// Finds the status with this number; nil if there is none.

@@ -26,7 +26,7 @@ internal import Synchronization
 ///
 /// Once evaluated, a context keeps the passcode and the key that was derived from it, in memory that is wiped when the
 /// context is invalidated or deallocated, and items that ask for it are read with the context without another question.
-/// A context that has not been evaluated asks when the first such item is read. It can be used on several threads.
+/// A context that has not been evaluated asks when the first such item is read. Several threads may use a context.
 open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
     private let authority: PasscodeAuthority
     private let state = Mutex(State())
@@ -217,7 +217,7 @@ open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
     @discardableResult
     private func authenticate(_ reason: String, mayAsk: Bool = true) throws(LAError) -> GivenPasscode {
         if let passcode = try given(mayAsk: mayAsk) { return passcode }
-        // One question serves everyone who waits for it.
+        // A single question serves everyone who waits for it.
         question.lock()
         defer { question.unlock() }
         if let passcode = try given(mayAsk: mayAsk) { return passcode }

@@ -1,4 +1,4 @@
-/// What proves that the owner of the device is there.
+/// The kind of proof that the owner of the device is there.
 public enum LAPolicy: Int, Hashable, Sendable {
     /// A fingerprint or face; never available here.
     case deviceOwnerAuthenticationWithBiometrics = 1
@@ -30,7 +30,7 @@ public enum LACredentialType: Int, Hashable, Sendable {
     case smartCardPIN = -3
 }
 
-/// What is done with an item or key under an access control.
+/// An operation with an item or key under an access control.
 public enum LAAccessControlOperation: Int, Hashable, Sendable {
     /// An item is added.
     case createItem = 0

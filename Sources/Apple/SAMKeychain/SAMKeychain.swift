@@ -195,7 +195,7 @@ open class SAMKeychain: NSObject {
     /// SAMKeychain.setAccessibilityType(kSecAttrAccessibleAfterFirstUnlock)
     /// ```
     ///
-    /// It also acts as a condition: while it is set, accounts with another accessibility are not listed.
+    /// The setting also acts as a condition: while it is set, accounts with another accessibility are not listed.
     ///
     /// - Parameter accessibilityType: one of `kSecAttrAccessible…`, or nil for the keychain's default. With any other
     ///   value, the calls that use it fail with `errSecParam`.

@@ -3,7 +3,7 @@ package import KCByteStreams
 internal import KCKeychainKeys
 internal import KCKeychainStore
 
-/// What a call with `kSecUseAuthenticationContext` asks for the passcode.
+/// The source of the passcode for a call with `kSecUseAuthenticationContext`.
 package protocol AuthenticationContext: AnyObject, Sendable {
     /// Returns the passcode that the user has given for this context, and asks for it if there is none yet.
     ///
@@ -38,7 +38,7 @@ package enum AuthenticationRefusal: Error, Hashable, Sendable {
 package final class GivenPasscode: Sendable {
     /// The passcode in UTF-8.
     package let bytes: SecretBytes
-    /// What was derived from it, so that a context waits for that once.
+    /// The memory of what was derived from it, so that a context waits for the derivation once.
     let memory = PasscodeMemory()
 
     package init(_ bytes: consuming SecretBytes) {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import KCKeychainStore
 
-/// What a client was told, which all its calls use.
+/// The settings that a client was given, which all its calls use.
 struct ClientSettings {
     var configuration: KeychainClient.Configuration
     /// Counts how often a keychain was selected.

@@ -26,7 +26,7 @@ struct Entitlements {
         }
     }
 
-    /// One string, or an array of strings.
+    /// A string, or an array of strings.
     private struct Names: Decodable {
         let texts: [String]
 

@@ -34,7 +34,7 @@ public final class KeychainClient: @unchecked Sendable {
         var machineIDPath = "/etc/machine-id"
         /// The time of day.
         var clock: () -> Timestamp = { Timestamp(Date()) ?? .reference }
-        /// What the user has unlocked.
+        /// The keychains that the user has unlocked.
         var session = KeychainSession()
         /// The cost of one try of a new keychain's passcode.
         var cost: ScryptCost? = Keychain.defaultCost
@@ -154,7 +154,7 @@ public final class KeychainClient: @unchecked Sendable {
         do {
             try writing.change({ try settingsWithGroups().settings }) { batch, keychain, settings in
                 let groups = try settingsWithGroups().groups
-                // Those that came while other processes had their turn need not wait for the next one.
+                // Changes that came while other processes had their turn need not wait for the next transaction.
                 taken += changes.takeAll()
                 for change in taken {
                     let now = settings.configuration.clock()

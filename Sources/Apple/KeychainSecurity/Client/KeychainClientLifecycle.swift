@@ -125,7 +125,7 @@ extension KeychainClient {
         try failing {
             try withKeychain(isChange: true) { keychain, configuration in
                 let isUnlocked = keychain.isUnlocked
-                // What a passcode opens in this process is closed again, except for other calls of this process.
+                // A keychain that this passcode opens is locked again, except for other calls of this process.
                 try keychain.unlock(
                     passcode: passcode.bytes.copy(), now: configuration.clock(), remembering: passcode.memory)
                 if !isUnlocked { keychain.lock() }

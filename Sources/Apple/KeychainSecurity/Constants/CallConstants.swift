@@ -4,7 +4,7 @@ public import Foundation
 
 /// The maximum number of items: `kSecMatchLimitOne` (the default), `kSecMatchLimitAll` or a number.
 @safe public nonisolated(unsafe) let kSecMatchLimit: CFString = "m_Limit"
-/// One item, as a single value.
+/// Only one item, as a single value.
 @safe public nonisolated(unsafe) let kSecMatchLimitOne: CFString = "m_LimitOne"
 /// All items, as an array.
 @safe public nonisolated(unsafe) let kSecMatchLimitAll: CFString = "m_LimitAll"
@@ -48,7 +48,7 @@ public import Foundation
 @safe public nonisolated(unsafe) let kSecUseOperationPrompt: CFString = "u_OpPrompt"
 /// The older form of `kSecUseAuthenticationUIFail`: true or false.
 @safe public nonisolated(unsafe) let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
-/// What to do with locked items: ask for the passcode (the default), fail or skip.
+/// The treatment of locked items: ask for the passcode (the default), fail or skip.
 @safe public nonisolated(unsafe) let kSecUseAuthenticationUI: CFString = "u_AuthUI"
 /// Ask the passcode source of `KeychainClient`, if there is one; the default.
 @safe public nonisolated(unsafe) let kSecUseAuthenticationUIAllow: CFString = "u_AuthUIA"

@@ -12,7 +12,7 @@ public let errSecDiskFull: OSStatus = SecurityStatus.diskFull.code
 public let errSecIO: OSStatus = SecurityStatus.io.code
 /// File already open with write permission.
 public let errSecOpWr: OSStatus = SecurityStatus.openedForWriting.code
-/// One or more parameters passed to a function were not valid.
+/// At least one parameter passed to a function was not valid.
 public let errSecParam: OSStatus = SecurityStatus.parameter.code
 /// Write permissions error.
 public let errSecWrPerm: OSStatus = SecurityStatus.writePermission.code

@@ -60,7 +60,7 @@ public final class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject> {
         guard let object, let key else { return }
         sweep()
         let entry = Entry(key: Reference(key, isWeak: hasWeakKeys), object: Reference(object, isWeak: hasWeakObjects))
-        // What it replaces is released when the table has changed: its deinit may use the table.
+        // The replaced entry is released when the table has changed: its deinit may use the table.
         let replaced = entries.updateValue(entry, forKey: identity(key))
         withExtendedLifetime(replaced) {}
     }

@@ -8,7 +8,7 @@ internal import KCLocalKeychains
 
 /// Why a call failed: the status that its caller gets.
 struct CallFailure: Error, Hashable {
-    /// One of `errSec…`, never `errSecSuccess`.
+    /// A status `errSec…`, never `errSecSuccess`.
     let status: OSStatus
 
     init(_ status: OSStatus) {

@@ -3,7 +3,7 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
 
-/// One call on an open keychain, with the program's access groups and the current time.
+/// A call on an open keychain, with the program's access groups and the current time.
 struct ItemCall {
     let keychain: Keychain
     let groups: AccessGroups

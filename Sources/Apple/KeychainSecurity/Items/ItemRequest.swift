@@ -5,7 +5,7 @@ internal import KCKeychainStore
 
 /// The parsed dictionary of a call: every key is known, and every value has the right type.
 struct ItemRequest {
-    /// What to search for.
+    /// The kind of object that a call is about.
     enum Subject: Hashable {
         case items(ItemClass)
         /// Certificates joined with their private keys.

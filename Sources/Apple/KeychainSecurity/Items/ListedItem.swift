@@ -16,7 +16,7 @@ enum ListedItem {
         }
     }
 
-    /// What the element is.
+    /// The kind of the element.
     var subject: ItemRequest.Subject {
         switch self {
         case .reference(let reference): reference.subject

@@ -4,9 +4,9 @@ internal import KCKeychainModel
 
 /// When an item may be read, as an object: its protection class, and what each read asks for.
 public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible {
-    /// One of `kSecAttrAccessible…`.
+    /// A constant `kSecAttrAccessible…`.
     let protection: String
-    /// What each read asks for; nil for nothing.
+    /// The condition that each read must meet; nil for none.
     let constraint: AccessConstraint?
 
     init(protection: String, constraint: AccessConstraint? = nil) {
@@ -54,7 +54,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public static let touchIDCurrentSet = biometryCurrentSet
     /// The passcode, for each use.
     public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
-    /// One of the conditions suffices.
+    /// Any of the conditions suffices.
     public static let or = SecAccessControlCreateFlags(rawValue: 1 << 14)
     /// All conditions must be met.
     public static let and = SecAccessControlCreateFlags(rawValue: 1 << 15)

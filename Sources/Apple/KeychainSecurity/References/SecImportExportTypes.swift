@@ -35,7 +35,7 @@ public enum SecExternalFormat: UInt32, Hashable, Sendable {
     case formatSSHv2
 }
 
-/// What a file of certificates and keys contains.
+/// The contents of a file of certificates and keys.
 public enum SecExternalItemType: UInt32, Hashable, Sendable {
     /// To be detected.
     case itemTypeUnknown

@@ -7,7 +7,7 @@ internal import KCKeychainModel
 
 /// A key from the keychain or a PKCS #12 file.
 ///
-/// It can be stored, found and exported, and used to sign, encrypt and agree on secrets.
+/// A key can be stored, found and exported, and used to sign, encrypt and agree on secrets.
 public final class SecKey: Hashable, Sendable, CustomStringConvertible {
     /// The attributes of a key item, except dates and access rules.
     let attributes: Attributes

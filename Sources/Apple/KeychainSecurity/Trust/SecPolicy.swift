@@ -1,7 +1,7 @@
 public import Foundation
 internal import KCByteStreams
 
-/// What a certificate chain must satisfy; see `SecTrustCreateWithCertificates`.
+/// The requirements that a certificate chain must satisfy; see `SecTrustCreateWithCertificates`.
 public final class SecPolicy: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable, Sendable {
         /// X.509 alone.

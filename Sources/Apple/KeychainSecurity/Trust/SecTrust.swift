@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A certificate, the policies that it must satisfy, and the result of verifying it.
 ///
-/// It may be used by several threads.
+/// An instance may be used by several threads.
 public final class SecTrust: Hashable, Sendable, CustomStringConvertible {
     private struct State: Sendable {
         var settings: TrustSettings
@@ -208,7 +208,7 @@ public func SecTrustGetNetworkFetchAllowed(
     return errSecSuccess
 }
 
-/// One object, or all of an array that is not empty; nil if something else is among them.
+/// A single object, or all of an array that is not empty; nil if something else is among them.
 private func elements<Element>(_ given: Any?, _ type: Element.Type) -> [Element]? {
     if let one = given as? Element { return [one] }
     guard let all = given as? [Element], !all.isEmpty else { return nil }

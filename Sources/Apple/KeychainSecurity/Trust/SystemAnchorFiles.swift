@@ -10,7 +10,7 @@ enum SystemAnchorFiles {
             && SystemAnchors.folders.allSatisfy { names(in: $0)?.isEmpty != false }
     }
 
-    /// What to do if they are missing.
+    /// The advice to the user if the files are missing.
     static var advice: String {
         let folders = SystemAnchors.folders.joined(separator: ", ")
         return "This system has no root certificates: \(SystemAnchors.file) and \(folders) are missing, unreadable or "

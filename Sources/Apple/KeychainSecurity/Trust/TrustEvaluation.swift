@@ -2,7 +2,7 @@ internal import Foundation
 internal import KCByteStreams
 internal import KCCryptography
 
-/// What an evaluation takes into account.
+/// The settings that an evaluation takes into account.
 struct TrustSettings: Sendable {
     /// Never empty; the first is verified, with the help of the others.
     let certificates: [X509Certificate]

@@ -23,7 +23,7 @@ struct TrustFailure {
     /// The name in the details of a result.
     let check: String
     let status: OSStatus
-    /// What is wrong, as a part of a sentence.
+    /// The problem, as a part of a sentence.
     let detail: String
 
     private init(_ kind: Kind, _ check: String, _ status: OSStatus, _ detail: String) {
