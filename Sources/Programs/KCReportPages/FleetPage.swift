@@ -45,15 +45,15 @@ package struct FleetPage {
             self.jobs = jobs
         }
 
-        /// What it is called, if nothing is wrong with it; nil otherwise.
+        /// The word for its state if nothing is wrong with it; nil otherwise.
         var calm: String? { states.isEmpty ? (reported == nil ? FleetPage.unheard : FleetPage.well) : nil }
     }
 
     /// The first line, which identifies a page that a newer one may replace.
     package static let mark: HTML = "<!DOCTYPE html><!-- kcbackup fleet -->\n"
-    /// What a machine is called with which nothing is wrong.
+    /// The word for a machine with which nothing is wrong.
     package static let well = "well"
-    /// What a machine is called of which nothing is expected, and that has not reported.
+    /// The word for a machine of which nothing is expected, and that has not reported.
     package static let unheard = "not expected"
 
     private let folder: String

@@ -2,8 +2,8 @@ internal import KCKeychainModel
 
 /// A piece of HTML.
 ///
-/// It consists of literals and of text that was escaped when it was inserted, so foreign text cannot become markup.
-/// Attribute values must be in double quotation marks.
+/// A piece consists of literals and of text that was escaped when it was inserted, so foreign text cannot become
+/// markup. Attribute values must be in double quotation marks.
 package struct HTML: ExpressibleByStringInterpolation, Sendable {
     /// The markup.
     package private(set) var text: String

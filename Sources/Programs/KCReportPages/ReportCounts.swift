@@ -46,7 +46,7 @@ package struct ReportCounts {
     }
 }
 
-/// One bar of a chart.
+/// A bar of a chart.
 package struct ReportBar {
     /// The name, safe to display.
     package let name: String

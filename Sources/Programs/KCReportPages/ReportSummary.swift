@@ -105,7 +105,7 @@ extension ReportPage {
         return ", if it \(shown: condition)"
     }
 
-    /// What restores on any device, and opens on one alone.
+    /// The sentence on the credentials that restore on any device, and open on one alone.
     private var ofOneMachine: HTML {
         let count = counts.ofOneMachine
         if count == 0 { return "" }
@@ -115,7 +115,7 @@ extension ReportPage {
             """
     }
 
-    /// What stays behind, and why.
+    /// The items that stay behind, and why.
     var stayingBehind: HTML {
         var lines: [HTML] = Verdict.Reason.allCases.compactMap { reason in
             counts.byReason[reason].map { count in

@@ -2,7 +2,7 @@ internal import KCBackupCatalogue
 internal import KCKeychainModel
 internal import KCReportText
 
-/// What the status page says about one keychain: its state, a calendar of nights, and items and size over time.
+/// The part of the status page about one keychain: its state, a calendar of nights, and items and size over time.
 struct StatusCard {
     let store: StatusReport.Store
     let made: Timestamp
@@ -38,7 +38,7 @@ struct StatusCard {
 
     // MARK: - Nights
 
-    /// What is kept of one day.
+    /// The state of the backup of one day.
     private enum Night: String {
         case saved, same, none, future
 

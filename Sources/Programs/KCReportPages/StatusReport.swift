@@ -1,7 +1,7 @@
 package import KCBackupCatalogue
 package import KCKeychainModel
 
-/// What the page of `status` shows: all jobs and all stores that are backed up, and what is wrong.
+/// The contents of the page of `status`: all jobs and all stores that are backed up, and what is wrong.
 package struct StatusReport {
     /// Something that is not as it should be, and what to do about it.
     package struct Problem {

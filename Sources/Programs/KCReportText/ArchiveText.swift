@@ -57,7 +57,7 @@ extension ArchiveOutline {
 }
 
 extension KeyReach {
-    /// What is said of another device that can restore the archive; nil if nothing has to be.
+    /// The condition for a restore on another device, in words; nil if nothing has to be said.
     ///
     /// - Parameter keys: the number of public keys that open it.
     package func condition(keys: Int) -> String? {

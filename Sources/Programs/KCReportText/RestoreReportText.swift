@@ -41,7 +41,7 @@ extension RestoreCounts {
 }
 
 extension RestoreReport {
-    /// What was done with what a report is about.
+    /// The operation that a report is about.
     package enum Deed: Sendable {
         case restored
         case imported

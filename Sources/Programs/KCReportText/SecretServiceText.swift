@@ -1,14 +1,14 @@
 internal import KCKeychainModel
 package import KCSecretService
 
-/// What is said of items that could not be read.
+/// The words for items that could not be read.
 package enum LeftOut: String {
     case ofArchive = "not in the archive"
     case ofList = "left out"
 }
 
 extension Unreadable {
-    /// What is said of what could not be read, and its name; nil for a collection, which is named within what is said.
+    /// The words for what could not be read, and its name; nil for a collection, which is named within the words.
     package func told(_ leftOut: LeftOut) -> (what: String, name: String?) {
         let missing = leftOut.rawValue
         return switch self {

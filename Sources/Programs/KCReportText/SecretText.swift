@@ -42,7 +42,7 @@ package func appendASCII(_ json: borrowing Span<UInt8>, to line: inout some Byte
 
 /// Appends JSON with every character escaped that a terminal obeys or does not show.
 ///
-/// What goes into a pipe or a file is often shown in the end.
+/// Output to a pipe or a file is often shown in the end.
 package func appendVisible(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
     appendPrintable(json, to: &line) { scalar, line in
         if scalar == "\n" || isHarmless(scalar) {

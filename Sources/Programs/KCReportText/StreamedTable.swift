@@ -3,7 +3,7 @@ internal import KCKeychainModel
 
 /// A table whose rows are passed twice: once for measuring, once for printing.
 ///
-/// It keeps only widths, unless rows are to be sorted.
+/// The table keeps only widths, unless rows are to be sorted.
 package final class StreamedTable {
     private let columns: [Table.Column]
     private let limit: Int?
@@ -27,7 +27,7 @@ package final class StreamedTable {
     private var repeating: [Int: Int] = [:]
     /// The columns that may repeat another one, with the position of that one.
     private var named: [Int: Int] = [:]
-    /// Those that are the only name of a row.
+    /// The columns that are the only name of a row.
     private var naming: Set<Int> = []
     private var firstRow: TableRow?
     /// The columns that yield if they are equal in all rows, and so far are, with those that must name each row then.
@@ -155,7 +155,7 @@ package final class StreamedTable {
 
     /// The order in which a column is left out, after all rows were measured; nil if it never is.
     private func rank(_ column: Int) -> Int? {
-        // One row is equal to itself.
+        // A single row is equal to itself.
         if measured > 1, equal.contains(where: { $0.column == column }) { return columns[column].yieldsIfEqual }
         return columns[column].yields
     }
@@ -285,7 +285,7 @@ package final class StreamedTable {
 
     /// Narrows the widest column that may be cut, one step at a time, until all columns fit or none can be cut further.
     private func shrink(to limit: Int) {
-        // What such a column has is not lost below the row, unlike the middle of a name.
+        // A cut cell of an `isWhole` column is kept below its row, unlike the middle of a name.
         shrink(to: limit, minimum: columns.map { $0.isWhole ? $0.least ?? .max : .max })
         shrink(to: limit, minimum: columns.map { $0.least ?? .max })
         shrink(to: limit, minimum: columns.map { $0.fewest ?? $0.least ?? .max })

@@ -1,6 +1,6 @@
 internal import KCByteStreams
 
-/// What a cell is sorted by; sizes and numbers come before other text.
+/// The sort key of a cell; sizes and numbers come before other text.
 enum SortKey: Comparable {
     case number(UInt64)
     case text(String)

@@ -18,10 +18,10 @@ package struct UndoText {
         self.calendar = calendar
     }
 
-    /// What changes; nil if the file is replaced.
+    /// The changes; nil if the file is replaced.
     package var changes: UndoneChanges? { if case .changes(let changes) = plan.effect { changes } else { nil } }
 
-    /// What is taken back: the command after the state and, with an earlier state, what followed.
+    /// The undone changes, in words: the command after the state and, with an earlier state, what followed.
     private var undone: String {
         let time = calendar.moment(plan.state.date)
         let words = plan.state.command.map { "'\($0)' of \(time)" } ?? "what changed since \(time)"
@@ -49,19 +49,19 @@ package struct UndoText {
         return losses.isEmpty ? nil : "Take back \(undone), and \(also)\(listed(losses))?"
     }
 
-    /// What was done.
+    /// The result of the undo, in words.
     package var done: String {
         if let nothingLeft { return nothingLeft }
         return changes == nil ? "brought back, in \(summary)" : "took back \(summary)"
     }
 
-    /// What would be done.
+    /// The result that the undo would have, in words.
     package var planned: String {
         if let nothingLeft { return nothingLeft }
         return changes == nil ? "would bring back, in \(summary) (now it does not open)" : "would take back \(summary)"
     }
 
-    /// What is said if there is nothing to do; nil if there is.
+    /// The message if there is nothing to do; nil if there is.
     private var nothingLeft: String? {
         guard let changes, changes.isFinished else { return nil }
         return "nothing is left to take back of \(undone) in \(store.words)"

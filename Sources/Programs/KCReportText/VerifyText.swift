@@ -12,7 +12,7 @@ package struct VerifyText {
     let report: VerifyReport?
     /// Nil if there was no trial restore.
     let drill: DrillReport?
-    /// What makes secrets readable that were not opened, although this device made the archive.
+    /// The way to make secrets readable that were not opened, although this device made the archive.
     let remedy: String
 
     /// Creates a description; the properties describe the parameters.

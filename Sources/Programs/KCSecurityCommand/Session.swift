@@ -2,7 +2,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 
-/// One run of the program, with its world and output style.
+/// A run of the program, with its world and output style.
 final class Session {
     let world: World
     /// When the command began; everything that one command writes has this date.

@@ -31,7 +31,7 @@ struct World {
     var cost: ScryptCost?
     /// The lowest scrypt cost accepted when opening a keychain; nil for the lower end of `Keybag.costRange`.
     var lowestCost: ScryptCost?
-    /// What shows a notice later, if the user still waits then; by default, nothing does.
+    /// The timer that shows a notice later, if the user still waits then; by default, it shows none.
     var later: DelayedNotice.Timer = { _, _ in {} }
 
     /// Returns the world of the actual process.

@@ -11,7 +11,7 @@ protocol Verb: ParsableCommand {
     /// The output options.
     var style: StyleOptions { get }
 
-    /// What the command can do with the desktop keyring.
+    /// The command's use of the desktop keyring.
     static var keyringUse: KeyringUse { get }
 
     /// The options that most people need, at most three, which help lists first.

@@ -11,7 +11,7 @@ internal import KCStoreTasks
 final class Session {
     let world: World
     let style: OutputStyle
-    /// What the run is working on, for error messages.
+    /// The subject that the run is working on, for error messages.
     var subject = Failure.Subject()
     /// True once the run has kept a state of what it changed, to which `undo` goes back.
     var keptState = false
@@ -30,7 +30,7 @@ final class Session {
     private let desktopPassword = KeptSecret()
     /// When the run began; everything that one run writes has this date.
     let now: Timestamp
-    /// What the command can do with the desktop keyring.
+    /// The command's use of the desktop keyring.
     var keyringUse = KeyringUse.none
     /// The progress line, which is erased before anything else is written.
     weak var progress: Progress?
@@ -52,7 +52,7 @@ final class Session {
     /// The machine that tasks work with.
     var machine: Machine { world.machine }
 
-    /// What tasks of this run work with.
+    /// The context of the tasks of this run.
     var context: TaskContext {
         TaskContext(
             machine: machine, asking: TerminalAsking(session: self), now: now, desktopPassword: desktopPassword,

@@ -17,10 +17,10 @@ struct World {
     var output: any TextOutput
     /// Standard error.
     var messages: any TextOutput
-    /// What shows a notice later, if the user still waits then; by default, nothing does.
+    /// The timer that shows a notice later, if the user still waits then; by default, it shows none.
     var later: DelayedNotice.Timer = { _, _ in {} }
 
-    /// What runs a command in place of this process, and returns only where nothing is replaced.
+    /// The function that runs a command in place of this process, and returns only where nothing is replaced.
     var takeOver: (Successor) throws -> Void = { try $0.takeOver() }
 
     /// Returns the world of the actual process.

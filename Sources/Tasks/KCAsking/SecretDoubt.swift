@@ -2,9 +2,9 @@ package import KCByteStreams
 
 /// Why a secret that looks right may be wrong, or what follows from its being wrong.
 package enum SecretDoubt: Hashable, Sendable {
-    /// It has letters that are encoded as a letter and a combining mark (not NFC).
+    /// The secret has letters that are encoded as a letter and a combining mark (not NFC).
     case decomposed
-    /// It has letters that could also be encoded as a letter and a combining mark (NFC).
+    /// The secret has letters that could also be encoded as a letter and a combining mark (NFC).
     case composed
     /// The next attempt is allowed after this many seconds.
     case wait(seconds: Int)
@@ -25,7 +25,7 @@ package enum SecretDoubt: Hashable, Sendable {
                 }
                 return isComposed ? .composed : nil
             } catch {
-                // It is not valid Unicode text, so it has no other encoding.
+                // A secret that is not valid Unicode text has no other encoding.
                 return nil
             }
         }

@@ -7,15 +7,15 @@ package enum SecretQuestion: Hashable, Sendable {
     /// The password of a collection of the desktop keyring.
     case collection(String)
     case passphraseOfNewArchive
-    /// That of an encrypted key file that is made.
+    /// The passphrase of an encrypted key file that is made.
     case passphraseOfNewFile
-    /// That of an archive or a key file, by its path.
+    /// The passphrase of an archive or a key file, by its path.
     case passphrase(file: String)
     case passphraseOfIdentities(file: String)
     case passphraseOfRecipients(file: String)
-    /// That of an exported file.
+    /// The password of an exported file.
     case passwordOfNewFile(String)
-    /// That of another program's file; the format says what it is called there, if it is known.
+    /// The password of another program's file; the format says what it is called there, if it is known.
     case foreign(String?)
     /// The file of an escrow key.
     case escrowKey
@@ -38,7 +38,7 @@ package enum SecretQuestion: Hashable, Sendable {
         }
     }
 
-    /// What an empty answer means for a new secret; nil if it is a mistake.
+    /// The meaning of an empty answer for a new secret; nil if it is a mistake.
     package enum EmptyAnswer: Hashable, Sendable {
         case noSecret
         /// The program makes one up.
@@ -93,9 +93,9 @@ package enum SecretProblem: Error, Hashable, Sendable {
     case empty(SecretQuestion)
     /// The source has no byte, but an empty secret is an empty line.
     case noLine(SecretQuestion)
-    /// It contains a zero byte, which cannot be typed and would truncate it in C libraries.
+    /// The secret contains a zero byte, which cannot be typed and would truncate it in C libraries.
     case holdsNUL(SecretQuestion)
-    /// It is longer than this many bytes.
+    /// The secret is longer than this many bytes.
     case tooLong(SecretQuestion, limit: Int)
     /// There are several lines, but the secret must be a single line.
     case severalLines(SecretQuestion)

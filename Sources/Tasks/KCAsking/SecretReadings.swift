@@ -6,7 +6,7 @@ internal import KCCryptography
 ///
 /// Only `tried` shows the bytes of what is tried, so that nothing is tried in one reading alone.
 package final class SecretReadings {
-    /// What the secret may be.
+    /// The forms that the secret may have.
     private enum Reading: CaseIterable {
         /// Without carriage returns before the end of the line, and without a byte order mark.
         case plain
@@ -100,7 +100,7 @@ extension SecretBytes {
 }
 
 extension SecretBytes {
-    /// What in a new secret will hardly be typed as it is.
+    /// The properties that make a new secret hard to type as it is.
     var oddities: [SecretOddity] {
         var (isText, isInvisible, hasBlank) = (true, false, false)
         withBytes { bytes in
@@ -130,14 +130,14 @@ extension SecretBytes {
     }
 }
 
-/// What makes a new secret hard to type.
+/// A property that makes a new secret hard to type.
 package enum SecretOddity: Hashable, Sendable {
-    /// It is not UTF-8.
+    /// The secret is not UTF-8.
     case notText
-    /// It has invisible characters.
+    /// The secret has invisible characters.
     case invisible
-    /// It begins or ends with a blank.
+    /// The secret begins or ends with a blank.
     case blank
-    /// It spells accented letters as letter and mark (NFD).
+    /// The secret spells accented letters as letter and mark (NFD).
     case decomposed
 }

@@ -37,7 +37,7 @@ package enum SecretSource: Hashable, Sendable {
         }
     }
 
-    /// What `init` parses.
+    /// The text that `init` parses.
     package var text: String {
         switch self {
         case .terminal: "tty"

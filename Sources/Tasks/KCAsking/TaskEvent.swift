@@ -3,7 +3,7 @@
 /// Each target of tasks has types of its own for what its tasks tell, as it has for errors. The program words them.
 package protocol TaskEvent {}
 
-/// What is told while secrets are read.
+/// An event while secrets are read.
 package enum SecretEvent: TaskEvent, Hashable, Sendable {
     /// A new secret will be hard to type.
     case oddity(SecretOddity, of: SecretQuestion)

@@ -105,13 +105,13 @@ package struct BackupState {
     /// The newest backup of a keychain or keyring in a folder, if its file is not the recorded one.
     package struct Lost {
         package let series: String
-        /// What it is of, as `--keychain` names it.
+        /// The keychain or keyring, as `--keychain` names it.
         package let name: String
         package let path: String
         package let state: CatalogueEntry.FileState
     }
 
-    /// What has had no successful backup for a while.
+    /// A subject that has had no successful backup for a while.
     package enum Stale: Hashable, Sendable {
         case job(String)
         case copies(job: String, to: String)
@@ -272,7 +272,7 @@ package struct BackupState {
                 let path = "\(catalogue.folder)/\(entry.name)"
                 let state = try entry.fileState(at: path)
                 if state == .recorded { continue }
-                // What a keychain was called is the beginning of its archives' names.
+                // The names of archives begin with the name that their keychain had.
                 let identity = catalogue.pin?.subjects[series]
                 let name = identity.flatMap { DesktopKeyring($0)?.name } ?? series.string
                 lost.append(Lost(series: series.string, name: name, path: path, state: state))

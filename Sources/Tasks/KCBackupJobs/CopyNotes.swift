@@ -3,7 +3,7 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCRemotes
 
-// What a run notes of the copies that it looked for, made and read back.
+// The notes of a run on the copies that it looked for, made and read back.
 
 extension CopyRecord {
     /// Takes over what a look at the remote has shown.
@@ -50,7 +50,7 @@ extension CopyRecord {
         passed.remove(entry.name.exact)
         let series = entry.series.exact
         func position(_ name: String) -> Int? { catalogue.entries.firstIndex { $0.name.exact == name.exact } }
-        // One that was made earlier, and could not be copied then, does not take the place of a later one.
+        // An archive that was made earlier, and could not be copied then, does not take the place of a later one.
         if let known = newest[series].flatMap({ position($0.name.fileName) }), known > position(entry.name) ?? 0 {
             return
         }
@@ -63,7 +63,7 @@ extension CopyRecord {
         copied.formIntersection(known)
         passed.formIntersection(known)
         for name in gone where !known.contains(name.exact) {
-            // It is told once; the next run looks for the newest that is there.
+            // The loss is told once; the next run looks for the newest that is there.
             newest = newest.filter { $0.value.name.fileName.exact != name.exact }
         }
     }

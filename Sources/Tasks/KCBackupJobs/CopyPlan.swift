@@ -4,12 +4,13 @@ package import KCKeychainModel
 
 /// Which archives of a folder a run copies to a remote.
 ///
-/// Those that no run has copied yet, in the order in which they were made, whatever the clock said. At the first try, only
-/// the newest of each series, and the newest that lacks nothing; if there are copies already, the newest of these and what
-/// was made since. If the newest copy is not there anymore, its archive is copied again; it is compared if it has another
-/// size, was not what it should be, or was not read back for a week and is still the newest. If a rekey has made another
-/// file of the archive here, or a rule has removed it, the copy is compared with what was copied then. One that was not what
-/// it should be is compared again, whenever it is there, until it is that, also if others are newer by then.
+/// The archives that no run has copied yet, in the order in which they were made, whatever the clock said. At the first
+/// try, only the newest of each series, and the newest that lacks nothing; if there are copies already, the newest of
+/// these and what was made since. If the newest copy is not there anymore, its archive is copied again; it is compared
+/// if it has another size, was not what it should be, or was not read back for a week and is still the newest. If a
+/// rekey has made another file of the archive here, or a rule has removed it, the copy is compared with what was copied
+/// then. A copy that was not what it should be is compared again, whenever it is there, until it is that, also if
+/// others are newer by then.
 package struct CopyPlan {
     /// The archives to copy or to compare, in the order in which they were made.
     package let due: [CatalogueEntry]
@@ -17,7 +18,7 @@ package struct CopyPlan {
     package let doubtful: [CopyRecord.Newest]
     /// The copies that were not what they should be, and are not there: they were removed, or their disk is not mounted there.
     package let unseen: [CopyRecord.Newest]
-    /// Those of the doubtful ones to read back, whose archives a rekey has replaced here, or a rule has removed.
+    /// The doubtful copies to read back whose archives a rekey has replaced here, or a rule has removed.
     package let alone: [CopyRecord.Newest]
     /// The newest copies that were on the remote and are not anymore.
     package let gone: [String]
@@ -78,7 +79,7 @@ package struct CopyPlan {
         self.goneBefore = goneBefore.sorted()
     }
 
-    /// What is copied of a series of which no copies are known, at least.
+    /// The archives to copy, at least, of a series of which no copies are known.
     private static func first(of entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64]) -> Set<ExactText> {
         if let index = entries.lastIndex(where: { sizes[$0.name.exact] == $0.file.size }) {
             return Set(entries[index...].map(\.name.exact))

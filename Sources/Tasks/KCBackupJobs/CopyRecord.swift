@@ -5,12 +5,12 @@ package import KCCryptography
 package import KCDeviceIdentity
 package import KCKeychainModel
 
-/// What is known about a job's copies in one folder of a remote.
+/// The known state of a job's copies in one folder of a remote.
 package struct CopyRecord: Hashable, Sendable {
     /// The newest archive of a series that was copied.
     package struct Newest: Hashable, Sendable {
         package let name: ArchiveName
-        /// What the file was when it was copied: a rekey makes another file of the archive here.
+        /// The checksum of the file when it was copied: a rekey makes another file of the archive here.
         package let checksum: ArchiveChecksum
         /// When the archive was made.
         package let created: Timestamp
@@ -22,7 +22,7 @@ package struct CopyRecord: Hashable, Sendable {
         package let size: UInt64
         /// The SHA-256 of the copy, as it was read back.
         package let digest: SHA256Digest
-        /// What opens the copy, as in `CatalogueEntry.File`; empty if that was not known.
+        /// The keys that open the copy, as in `CatalogueEntry.File`; empty if they were not known.
         package let keys: [String]
         /// The items in it; nil if that was not known.
         package let counts: ItemCounts?
@@ -89,8 +89,8 @@ package struct CopyRecord: Hashable, Sendable {
     package var doubtful: [Newest] = []
     /// The archives of the folder that were copied and, as far as is known, are still there, by their names.
     package var copied: Set<ExactText> = []
-    /// Those that need not be there: they are older than the newest one of the first try, or their copies were gone when
-    /// they were not the newest.
+    /// The archives that need not be there: they are older than the newest one of the first try, or their copies were
+    /// gone when they were not the newest.
     package var passed: Set<ExactText> = []
     /// The newest copies that the last run found to be gone.
     package var gone: [String] = []

@@ -33,7 +33,7 @@ extension Jobs {
                 // The record of a remote that the job does not copy to anymore stays until its next run.
                 due.records += try copies(name).filter { record in remotes.contains { $0.exact == record.to.exact } }
             } catch JobFailure.notFound, JobFailure.otherDevice {
-                // It was removed meanwhile, or never runs here: the archives of another device are in another catalogue.
+                // The job is gone by now, or never runs here: the archives of another device are in another catalogue.
             } catch {
                 due.unreadable.append(name)
             }

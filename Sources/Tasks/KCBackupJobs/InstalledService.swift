@@ -12,7 +12,7 @@ extension Job {
 
     private func check(_ service: InstalledService) throws(JobFinding) {
         let other = JobFinding.otherService(job: name, path: service.path, isOfSystem: service.isOfSystem)
-        // What 'schedule install' writes for jobs that start nothing.
+        // 'schedule install' writes 'none' or 'AF_UNIX' for jobs that start nothing.
         let families = service.families?.exact
         let isCutOff =
             startsPrograms
@@ -33,13 +33,13 @@ extension Job {
         do {
             return try !Path.exists(path)
         } catch {
-            // What cannot be seen here may be there.
+            // A file that cannot be seen here may be there.
             return false
         }
     }
 }
 
-/// What a service that is installed gives to a job.
+/// The resources that an installed service gives to a job.
 struct InstalledService {
     /// The path of its file.
     let path: String
@@ -59,7 +59,7 @@ struct InstalledService {
 
     /// The services that are installed for a job.
     ///
-    /// One with settings in further files may be complete only with these, and is left out.
+    /// A service with settings in further files may be complete only with these, and is left out.
     static func all(of job: String, in surroundings: JobSurroundings) -> [InstalledService] {
         let path = SystemdUnits.userPaths(of: job, in: surroundings).service
         var found: [InstalledService] = []
@@ -163,7 +163,7 @@ struct InstalledService {
         var (isQuoted, isEscaped) = (false, false)
         while let byte = rest.popFirst() {
             if isEscaped {
-                // It may mean another character (systemd.syntax(7)).
+                // An escaped byte may mean another character (systemd.syntax(7)).
                 guard "\"\\".utf8.contains(byte) else { return nil }
                 word.append(byte)
                 isEscaped = false

@@ -3,7 +3,7 @@ internal import KCByteStreams
 internal import KCItemStores
 internal import KCRemotes
 
-/// What was installed to start a job.
+/// The service or cron line that was installed to start a job.
 package enum InstalledStart: Hashable, Sendable {
     /// A service of systemd, by its path.
     case service(String, isOfSystem: Bool)
@@ -15,7 +15,7 @@ extension Job {
     /// Checks that the services and cron lines of the job run a program that other users cannot replace, and that their
     /// PATH has the programs that the job runs.
     ///
-    /// What leaves that to a shell, or to further files of systemd, is not judged.
+    /// A service or line that leaves that to a shell, or to further files of systemd, is not judged.
     ///
     /// - Parameter crontab: returns the user's crontab, which is empty without cron; nil if it cannot be read.
     /// - Throws: `JobFinding`: `unsafeProgram`, `programNotFound`.
@@ -42,7 +42,7 @@ extension Job {
         guard let folders else { return }
         let own = program.map { $0.exact.contains("/") ? [] : [$0] } ?? []
         for program in own + programs where !folders.contains(where: { Path.isFile("\($0)/\(program)") }) {
-            // One that is nowhere is reported by what needs it.
+            // A program that is nowhere is reported by what needs it.
             guard let (folder, isShared) = surroundings.folder(of: program) else { continue }
             throw .programNotFound(program, folder: folder, isShared: isShared, job: name, start)
         }
@@ -52,7 +52,7 @@ extension Job {
         do throws(FileFailure) {
             try PrivateProgram.require(program)
         } catch {
-            // What cannot be seen here may be there, for the user who starts it.
+            // A program that cannot be seen here may be there, for the user who starts it.
             if case .system = error.problem { return }
             throw .unsafeProgram(program, error, job: name, start)
         }

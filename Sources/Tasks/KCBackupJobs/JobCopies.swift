@@ -19,7 +19,7 @@ package struct JobCopies {
     let acceptsLoss: Bool
     let describe: (any Error) -> CopyRecord.Failed
 
-    /// What became of the copies in one folder of a remote.
+    /// The outcome of the copies in one folder of a remote.
     package struct Outcome {
         package let to: String
         /// The number of archives that were copied.
@@ -97,7 +97,7 @@ package struct JobCopies {
 
     /// A newest copy that has another size than when it was copied.
     ///
-    /// One from before a rekey is another file than the archive here, and is not compared with it.
+    /// A copy from before a rekey is another file than the archive here, and is not compared with it.
     private static func changed(
         in record: CopyRecord, _ sizes: [ExactText: UInt64], apartFrom readBack: Set<ExactText>
     ) -> String? {
@@ -108,7 +108,7 @@ package struct JobCopies {
         return changed.map(\.name.fileName.exact).min()?.string
     }
 
-    /// What is to be done with one archive.
+    /// The operation on one archive.
     private enum Step {
         case copying(CatalogueEntry)
         case readingBack(CopyRecord.Newest)
@@ -136,7 +136,7 @@ package struct JobCopies {
             do {
                 try folder.discard(part: part)
             } catch is RemoteFailure {
-                // What stays is named by doctor.
+                // A part that stays is named by doctor.
             }
         }
         return Dictionary(files.map { ($0.name.exact, $0.size) }) { first, _ in first }
@@ -160,7 +160,7 @@ package struct JobCopies {
             let sizes = try sizes(in: folder, &record)
             let plan = CopyPlan(catalogue.complete, onRemote: sizes, record, now: now)
             (outcome.gone, outcome.goneBefore) = (plan.gone, plan.goneBefore)
-            // One that an earlier run found damaged is so until it is read back, which this run may not come to.
+            // A copy that an earlier run found damaged is so until it is read back, which this run may not come to.
             var doubtful = Set(record.doubtful.map(\.name.fileName.exact))
             record.note(plan)
             let copier = ArchiveCopier(to: folder, copiesReadable: job.copiesReadable, on: machine)
@@ -190,7 +190,7 @@ package struct JobCopies {
                         break
                     }
                     outcome.failure = outcome.failure ?? error
-                    // What stands in the way of one archive may leave the others alone; a remote out of reach does not.
+                    // An obstacle to one archive may leave the others alone; a remote out of reach does not.
                     if ending == .io { break }
                 }
             }

@@ -2,7 +2,7 @@ package import KCBackupCatalogue
 internal import KCByteStreams
 package import KCKeychainModel
 
-// What can be seen of a job before it runs, without its keys and its keychain.
+// The checks of a job before it runs, without its keys and its keychain.
 
 extension Job {
     // In bytes. Making an archive needs twice the size of the last one, and this much more.

@@ -150,7 +150,7 @@ extension BackupRequest.Mode {
     }
 }
 
-// What is not as `add` writes it is read as nothing, so that the fields read differ from those written.
+// A value that is not as `add` writes it is read as nothing, so that the fields read differ from those written.
 extension StateFields {
     fileprivate mutating func add(_ name: String, _ isSet: Bool) { if isSet { add(name, "yes") } }
 

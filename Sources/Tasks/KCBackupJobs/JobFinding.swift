@@ -15,9 +15,9 @@ package enum JobFinding: Error, Hashable, Sendable {
     case noCredential(String, path: String, isEncrypted: Bool)
     /// The service that is installed was written for other options, and does not give the job what it needs.
     case otherService(job: String, path: String, isOfSystem: Bool)
-    /// What starts the job starts a program that is not there, or that others can replace.
+    /// The service or cron line of the job starts a program that is not there, or that others can replace.
     case unsafeProgram(String, FileFailure, job: String, InstalledStart)
-    /// What starts the job does not find a program that the job starts, and that a shell finds in this folder.
+    /// The service or cron line of the job does not find a program of the job that a shell finds in this folder.
     ///
     /// No job looks in a shared one, in which others can put programs.
     case programNotFound(String, folder: String, isShared: Bool, job: String, InstalledStart)

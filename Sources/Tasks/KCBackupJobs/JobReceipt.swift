@@ -7,7 +7,7 @@ package import KCKeychainModel
 extension Receipt {
     /// Describes a run of a job by what was found in its fleet.
     ///
-    /// What its archives are, what is in them, what opens them, and when they were verified, is that of the copies:
+    /// The archives, their contents, the keys that open them and the times of verification are those of the copies:
     /// a file that is only here does not outlive this machine.
     ///
     /// - Parameters:
@@ -20,7 +20,7 @@ extension Receipt {
         var counts = ItemCounts()
         var archives: [Archive] = []
         for copy in copies.sorted(by: { ($0.created, $1.name.fileName.exact) > ($1.created, $0.name.fileName.exact) }) {
-            // What is in it was not known when it was copied: it was made before a catalogue was lost.
+            // The contents were not known when the archive was copied: it was made before a catalogue was lost.
             guard let found = copy.counts else { continue }
             for itemClass in ItemClass.allCases { counts[itemClass] += found[itemClass] }
             archives.append(

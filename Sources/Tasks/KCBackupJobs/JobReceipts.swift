@@ -15,7 +15,7 @@ package struct JobReceipts {
     let start: Timestamp
     let describe: (any Error) -> CopyRecord.Failed
 
-    /// What became of the receipt of a run.
+    /// The outcome of the receipt of a run.
     package struct Outcome {
         /// The folder of the fleet, as `REMOTE:PATH`.
         package let to: String
@@ -36,7 +36,7 @@ package struct JobReceipts {
         self.describe = describe
     }
 
-    /// What a receipt says.
+    /// The run, as its receipt describes it.
     private struct Run {
         let outcome: RunOutcome
         /// True if it ended well, and all archives that were due are in the fleet.
@@ -116,7 +116,7 @@ package struct JobReceipts {
             do {
                 return try jobs.job(name).fleet.flatMap { RemoteLocation($0) }?.text.exact == fleet.text.exact
             } catch {
-                // It cannot run, which must be seen if it is one of them.
+                // A job that cannot be read cannot run, which must be seen if it is one of them.
                 return true
             }
         }

@@ -1,6 +1,6 @@
 internal import KCByteStreams
 
-/// What starts a job by itself, as far as this program can see: timers of systemd, and cron.
+/// The mechanism that starts a job by itself, as far as this program can see: timers of systemd, and cron.
 package enum JobStarter: Hashable, Sendable {
     /// An enabled timer, or a line of cron.
     case found

@@ -8,7 +8,7 @@ internal import KCItemStores
 package import KCLocalKeychains
 internal import KCRemotes
 
-// What a job backs up.
+// The subjects of a job's backups.
 
 extension Job {
     /// True if the job backs up a keychain.
@@ -59,7 +59,7 @@ extension Job {
         if copyTo.contains(where: { RemoteLocation($0) != nil }) || fleet != nil || hasPluginKey { return true }
         if onSuccess != nil || onFailure != nil || !backup.commands.isEmpty { return true }
         guard let path = keychain.flatMap(FileOfItems.path) else { return false }
-        // What is not there now may be a store, on another disk.
+        // A path with nothing there now may be a store, on another disk.
         return Path.isFile(path + "/.gpg-id") || !(Path.isFile(path) || Path.isFolder(path))
     }
 

@@ -52,7 +52,7 @@ package struct Jobs: Sendable {
                 switch error {
                 case .otherDevice(_, let owner): return owner == maker
                 case .cryptography(let failure): throw failure
-                // It runs with no key.
+                // The job runs with no key.
                 case .altered, .otherFormat, .file: return false
                 }
             }
@@ -101,7 +101,7 @@ package struct Jobs: Sendable {
         try requireFree(job.name)
         guard job.hasOnlyLines else { throw JobFailure.severalLines }
         try Path.makeFolder(folder)
-        // What an earlier job of this name has left is not about this one.
+        // Records that an earlier job of this name has left are not about this one.
         try removeRecords(of: job.name)
         let file = try file(of: job.name)
         do throws(StateFileFailure) {

@@ -2,7 +2,7 @@ internal import KCByteStreams
 package import KCDeviceIdentity
 package import KCKeychainModel
 
-/// What is known about a job's receipts in the folder of its fleet.
+/// The known state of a job's receipts in the folder of its fleet.
 ///
 /// ```
 /// to nas:fleet

@@ -27,7 +27,7 @@ package struct RunRecord: Hashable, Sendable {
     package var outcome = RunOutcome.good
     /// The error, in one line.
     package var message = ""
-    /// What would fix it, one hint per line.
+    /// The ways to fix it, one hint per line.
     package var hints: [String] = []
     /// When the last successful run ended.
     package var good: Timestamp?

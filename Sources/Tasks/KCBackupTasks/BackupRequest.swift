@@ -2,7 +2,7 @@ package import KCAsking
 internal import KCByteStreams
 package import KCStoreTasks
 
-/// What is backed up, and what opens the archives of it.
+/// The stores to back up, and the keys that open their archives.
 ///
 /// ```swift
 /// var request = BackupRequest(of: .named("login"))
@@ -14,7 +14,7 @@ package struct BackupRequest: Hashable, Sendable {
     package var mode = Mode.encrypted(ArchiveKeyRequest())
 
     package enum Stores: Hashable, Sendable {
-        /// What the folder of backups is used for, or the store that the user has chosen for everything.
+        /// The stores that the folder of backups is used for, or the store that the user has chosen for everything.
         case standard
         /// A store by its name, as `--keychain` takes it.
         case named(String)
@@ -40,7 +40,7 @@ package struct BackupRequest: Hashable, Sendable {
     /// The name of the store, if it is a single one that is named.
     package var storeName: String? { if case .named(let name) = stores { name } else { nil } }
 
-    /// What opens the archives; nil for unencrypted ones.
+    /// The keys that open the archives; nil for unencrypted ones.
     package var keys: ArchiveKeyRequest? { if case .encrypted(let keys) = mode { keys } else { nil } }
 
     /// Where the secrets come from.
@@ -89,7 +89,7 @@ package struct RecipientRequest: Hashable, Sendable {
     package var keys: [String]
     /// Paths of files of public keys.
     package var files: [String]
-    /// What opens such a file, if it is encrypted.
+    /// The passphrase of such a file, if it is encrypted.
     package var passphrase: SecretSource?
 
     package init(keys: [String] = [], files: [String] = [], passphrase: SecretSource? = nil) {
@@ -115,7 +115,7 @@ package struct FolderBackupRequest: Hashable, Sendable {
     }
 }
 
-/// What the user accepts in a single run.
+/// The exceptions that the user accepts in a single run.
 package struct RunExceptions: Hashable, Sendable {
     /// True to keep an archive with far fewer items than the last one.
     package var acceptsShrinkage = false

@@ -28,7 +28,7 @@ package struct GoneKeychain: Hashable, Sendable {
         var states = 0
         if let key = try LocalDevice(machine).keyIfAny() {
             for folder in try StateFolder.all(at: keychain, in: machine.dataFolder) {
-                // Those of a keychain that was moved belong to it.
+                // The states of a keychain that was moved belong to it.
                 let place = try folder.otherPlace(
                     than: keychain, in: machine.dataFolder, deviceKey: key, minimumCost: machine.costs.lowestPasscode)
                 if place == nil { states += try folder.list().count }
@@ -50,7 +50,7 @@ package struct GoneKeychain: Hashable, Sendable {
             let gone = try GoneKeychain(keychain, in: known ?? [], of: machine)
             return gone.states == 0 && gone.folders.isEmpty ? nil : gone
         } catch {
-            // That the keychain is missing says more.
+            // The report that the keychain is missing says more.
             return nil
         }
     }

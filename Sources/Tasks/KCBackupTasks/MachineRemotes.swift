@@ -70,11 +70,11 @@ extension Machine {
     /// - Throws: `RemoteFailure` (`notInstalled`), `FileFailure`.
     package func rclone() throws -> Rclone {
         guard let path = program(named: "rclone") else { throw RemoteFailure.notInstalled }
-        // It has passwords, and an option in it can run a command.
+        // The configuration has passwords, and an option in it can run a command.
         let configuration = rcloneConfiguration()
         if let configuration { _ = try PrivateFile.read(configuration, limit: Self.configurationLimit) }
         var variables = environment.filter { Self.isForRclone($0.key) }
-        // It has to read the file that was checked, and not every version looks in all places.
+        // The program has to read the file that was checked, and not every version looks in all places.
         if let configuration, variables["RCLONE_CONFIG"] == nil { variables["RCLONE_CONFIG"] = configuration }
         variables["HOME"] = home
         variables.merge(Rclone.settings) { $1 }

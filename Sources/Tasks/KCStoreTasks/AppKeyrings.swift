@@ -6,7 +6,7 @@ package import KCItemSources
 package struct AppKeyrings {
     package let keyrings: [(keyring: AppKeyring, state: State)]
 
-    /// What is known of a keyring.
+    /// The known state of a keyring.
     package enum State {
         /// The desktop keyring has the secret that opens it.
         case opens

@@ -6,7 +6,7 @@ package import KCItemSources
 package import KCItemStores
 package import KCKeychainModel
 
-/// What is told while another program's file is read.
+/// An event while another program's file is read.
 package enum ForeignEvent: TaskEvent {
     /// The file was read as a store.
     case read(ForeignReading, path: String, StoreUse)
@@ -26,7 +26,7 @@ package struct ForeignReading {
     package let remains: Bool
     /// The file; nil for a folder, and for a file that was not in memory as a whole.
     package var file: ForeignFile?
-    /// What was given to open it, and was not needed.
+    /// The options that were given to open it, and were not needed.
     package var unneeded: [FileAccess.Part] = []
 }
 
@@ -106,7 +106,7 @@ package struct ForeignReader {
         guard InputFile.descriptor(path) == nil, Path.isFile(resolved),
             case .file(let file) = try InputFile.open(resolved)
         else { return nil }
-        // What begins like an archive is one, or a damaged one.
+        // A file that begins like an archive is one, or a damaged one.
         if try file.startsAsArchive() { return nil }
         // A file of items may be large, but its first line is enough to recognize it.
         if try file.startsAsItems() { return ItemLinesFormat() }
@@ -166,7 +166,7 @@ package struct ForeignReader {
         do {
             return try KnownFormats.all.first { try $0.recognises(input) }
         } catch is ForeignFailure {
-            // What is wrong with it in other formats does not matter.
+            // A problem with the input in another format does not matter.
             return nil
         }
     }

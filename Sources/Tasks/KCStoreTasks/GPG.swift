@@ -4,7 +4,7 @@ internal import KCItemSources
 
 /// `gpg`, which opens files with the keys of the user.
 enum GPG {
-    /// What the script below ends with, besides the statuses of the shell itself.
+    /// The statuses with which the script below ends, besides those of the shell itself.
     private enum Ending {
         static let damaged: Int32 = 3
         static let agent: Int32 = 4

@@ -11,7 +11,7 @@ internal import KCKeychainStore
 package import KCLocalKeychains
 package import KCPasscodeStrength
 
-/// What is told while a keychain is made.
+/// An event while a keychain is made.
 package enum KeychainMakingEvent: TaskEvent {
     /// How hard a new secret is to guess.
     case strength(PasscodeStrength, SecretQuestion.Kind)

@@ -122,7 +122,7 @@ extension FileFailure.Problem {
 extension Keychain {
     /// True if the file begins as every keychain does, or cannot be read.
     ///
-    /// It must not be open as a keychain, whose locks this would release.
+    /// The file must not be open as a keychain, whose locks this would release.
     fileprivate static func begins(_ path: String) -> Bool {
         let magic = Array("SQLite format 3\0".utf8)
         var start = SecretBytes(capacity: magic.count)

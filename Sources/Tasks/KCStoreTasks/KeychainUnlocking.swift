@@ -8,7 +8,7 @@ package import KCKeychainStore
 package import KCLocalKeychains
 package import KCSecurityTokens
 
-/// What is told while a keychain is opened.
+/// An event while a keychain is opened.
 package enum KeychainEvent: TaskEvent {
     /// The keychain has no passcode, and the given one is not read.
     ///
@@ -48,7 +48,7 @@ package struct PasscodeNeeded: Error, Hashable, Sendable {
 }
 
 extension PasscodeNeeded.Need {
-    /// What needs the passcode of a keychain that may be unlocked now.
+    /// The need for the passcode of a keychain that may be unlocked now.
     package init(_ keychain: Keychain) throws(KeychainStoreError) {
         self = try keychain.constrainedProtections().isEmpty ? .lockable : .itemsAsk
     }

@@ -9,7 +9,7 @@ package import KCLocalKeychains
 internal import KCSecretService
 package import KCSecurityTokens
 
-/// What tasks work with and tests replace: time, environment, folders, chip, tokens, costs.
+/// The surroundings that tasks work with and tests replace: time, environment, folders, chip, tokens, costs.
 package struct Machine {
     /// The time of day, in UTC.
     package var clock: () -> Timestamp

@@ -4,9 +4,9 @@ package import KCByteStreams
 package import KCHomeFiles
 package import KCItemStores
 
-/// What is told while the files of a home are read.
+/// An event while the files of a home are read.
 package enum HomeEvent: TaskEvent {
-    /// What a backup takes and leaves.
+    /// The files that a backup takes and leaves.
     case taken(HomeHoldings)
     /// Files that a list lacks, since they could not be read.
     case unread(HomeHoldings)
@@ -14,7 +14,7 @@ package enum HomeEvent: TaskEvent {
     case acceptedInVain(HomePath, isUnread: Bool)
 }
 
-/// What a home, or a system, holds of the files that hold secrets.
+/// The files with secrets that a home, or a system, holds.
 package struct HomeHoldings {
     package let root: HomeRoot
     package let contents: HomeContents
@@ -130,7 +130,7 @@ extension HomeContents {
     fileprivate func tellIfVain(_ place: HomePath, in context: TaskContext) {
         let path = place.shown
         if missed.contains(where: { $0.path.exact == path.exact }) { return }
-        // What is in a folder that cannot be read is not known.
+        // The contents of a folder that cannot be read are not known.
         let isUnread = unread.contains { path.exact == $0.path.exact || path.exact.hasPrefix($0.path + "/") }
         context.tell(HomeEvent.acceptedInVain(place, isUnread: isUnread))
     }

@@ -4,13 +4,13 @@ internal import KCByteStreams
 package import KCItemStores
 package import KCSecretService
 
-/// What is told while the desktop keyring is opened and read.
+/// An event while the desktop keyring is opened and read.
 package enum KeyringEvent: TaskEvent {
     /// The desktop asks for the passwords of these collections.
     case desktopAsks([String])
     /// So many items end with the session of the desktop, and are left out.
     case ofSession(Int)
-    /// What could not be read.
+    /// The collections and items that could not be read.
     case unreadable([Unreadable], StoreUse)
 }
 

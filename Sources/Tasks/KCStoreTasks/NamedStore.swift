@@ -61,17 +61,17 @@ package protocol NamedStore {
 package enum StoreKind: Hashable, Sendable {
     case keychain, keyring, file, home
 
-    /// What wins where an item is there already, unless the user says it.
+    /// The rule for items that are there already, unless the user gives one.
     ///
     /// The date of a file says when it was copied or touched, and not which one is right.
     package var conflictPolicy: ConflictPolicy { self == .home ? .keep : .newer }
 }
 
-/// What a store is read for.
+/// The purpose for which a store is read.
 package enum StoreUse: Hashable, Sendable {
     /// All of it is needed, such as for an export.
     case reading
-    /// What can be seen is shown.
+    /// The items that can be seen are shown.
     case listing
     /// A comparison with another file, which may need what does not open this one.
     case comparing
@@ -94,7 +94,7 @@ package struct OpenStore {
     package let items: any ReadableStore
     package let contents: Contents
 
-    /// What is known of a store beside its items.
+    /// The facts about a store beside its items.
     package enum Contents {
         case ofKeychain
         case ofKeyring(DesktopKeyring, count: Int, [CollectionSummary])

@@ -9,7 +9,7 @@ internal import KCSecretService
 
 /// A wrong secret, and what may be the reason.
 package struct WrongSecret: Error {
-    /// What the use of the secret threw.
+    /// The error that the use of the secret threw.
     package let error: any Error
     package let kind: SecretQuestion.Kind
     /// The reasons; at least one.

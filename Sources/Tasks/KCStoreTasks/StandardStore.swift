@@ -5,7 +5,7 @@ internal import KCKeychainStore
 package import KCLocalKeychains
 internal import KCSecretService
 
-/// What a command works on where no keychain is named: the default keychain, or the desktop keyring.
+/// The store that a command works on where no keychain is named: the default keychain, or the desktop keyring.
 ///
 /// Decision 0010 says how it is chosen and remembered.
 package enum StandardStore: Hashable, Sendable {

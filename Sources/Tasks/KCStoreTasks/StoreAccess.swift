@@ -2,7 +2,7 @@ package import KCAsking
 internal import KCForeignFormats
 package import KCItemSources
 
-/// What opens a store, as far as stores of its kind need it.
+/// The means to open a store, as far as stores of its kind need them.
 package struct StoreAccess: Hashable, Sendable {
     package var key = Key.passcode(nil)
     package var file = FileAccess()
@@ -34,7 +34,7 @@ package struct StoreAccess: Hashable, Sendable {
     }
 }
 
-/// What opens another program's file.
+/// The means to open another program's file.
 package struct FileAccess: Hashable, Sendable {
     /// The name of its format; nil if its content tells.
     package var format: String?
@@ -53,7 +53,7 @@ package struct FileAccess: Hashable, Sendable {
     /// True if anything says how to open the file.
     package var isGiven: Bool { format != nil || password != nil || keyFile != nil }
 
-    /// What opens a file, besides its format.
+    /// A means to open a file, besides its format.
     package enum Part: Hashable, Sendable {
         case password(SecretField)
         case keyFile

@@ -5,7 +5,7 @@ package import KCKeychainModel
 package import KCKeychainStore
 internal import KCLocalKeychains
 
-/// What the tasks of a run work with: the machine, who answers their questions, and who is told what happens meanwhile.
+/// The context of the tasks of a run: the machine, who answers their questions, and who is told what happens meanwhile.
 ///
 /// ```swift
 /// let context = TaskContext(machine: machine, asking: asking, now: machine.clock()) { events.append($0) }
@@ -53,7 +53,6 @@ package struct TaskContext {
             warn: { tell(StateEvent.warning($0)) })
     }
 
-    /// What keeps the states of a keychain.
     package func states(of keychain: Keychain) -> KeychainStates { KeychainStates(of: keychain, stateSetting) }
 
     /// Runs `body`, which reads secrets from `sources` and works with them; if one is typed, nothing else that is typed
@@ -66,7 +65,7 @@ package struct TaskContext {
     }
 }
 
-/// What is told of the states that a run keeps.
+/// An event about the states that a run keeps.
 package enum StateEvent: TaskEvent {
     /// A state was kept of what is changed, to which `undo` goes back.
     case kept

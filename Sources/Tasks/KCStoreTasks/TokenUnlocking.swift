@@ -33,7 +33,7 @@ extension TaskContext {
         } catch let failure as TokenFailure {
             switch failure {
             case .interrupted: throw failure
-            // What is not installed is not wanted.
+            // A library that is not installed is not wanted.
             case .libraryMissing: break
             default: tell(KeychainEvent.tokenUnused(failure))
             }

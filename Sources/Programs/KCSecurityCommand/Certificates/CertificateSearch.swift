@@ -79,7 +79,7 @@ extension Session {
                 let candidate = try certificate(of: found)
                 if criteria.match(candidate) { certificates.append(candidate) }
             } catch KeychainStoreError.itemDamaged {
-                // It might be the wanted certificate, and must not hide the others.
+                // A certificate with a broken seal might be the wanted one, and must not hide the others.
                 isWhole = false
                 let label = displayed(found.item.attributes.text(.labl) ?? "", limit: 100)
                 note(

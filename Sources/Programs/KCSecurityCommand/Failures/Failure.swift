@@ -69,7 +69,7 @@ private let brokenPipe: Int32 = 32
 /// Apple's equivalent of an error from the layers below.
 struct Cause: Hashable, Sendable {
     let status: SecurityStatus
-    /// What the status message does not tell.
+    /// Details that the status message does not tell.
     let note: String?
     /// True if a signal asked the process to stop.
     let isInterruption: Bool

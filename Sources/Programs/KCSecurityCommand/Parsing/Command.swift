@@ -2,7 +2,7 @@
 struct Command: Sendable {
     /// The name of the command.
     let name: String
-    /// What the command does, in one sentence.
+    /// The purpose of the command, in one sentence.
     let summary: String
     /// The flags, in the order of the usage text.
     let flags: [Flag]

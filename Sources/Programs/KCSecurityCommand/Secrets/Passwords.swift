@@ -10,7 +10,8 @@ extension Session {
 
     /// Returns the password given with one of the flags; nil if there is none.
     ///
-    /// It prints a warning, because other users can read the arguments of a process, and they cannot be wiped.
+    /// A password in an argument causes a warning, because other users can read the arguments of a process, and they
+    /// cannot be wiped.
     ///
     /// - Throws: `UsageProblem` if two passwords are given.
     func password(_ words: Words, _ flags: Character...) throws(UsageProblem) -> SecretBytes? {

@@ -1,7 +1,7 @@
 internal import KCByteStreams
 internal import KCKeychainModel
 
-/// One line of an item's listing.
+/// A line of an item's listing.
 private struct Column: Sendable {
     enum Form: String, Sendable {
         case blob

@@ -40,7 +40,6 @@ struct ArchiveReadingOptions: ParsableArguments {
 /// An archive whose origin is accepted, and whose secrets are not open yet.
 struct ReadableArchive {
     let proven: ProvenArchive
-    /// What a restore of it may do.
     let options: RestoreOptions
     let passcode: ArchivePasscodeOption
     let path: String

@@ -5,10 +5,10 @@ internal import KCLocalKeychains
 internal import KCReportText
 
 extension ArchiveOutline {
-    /// What cannot be read without a key.
+    /// The parts of an archive that cannot be read without a key.
     static let inside = "items and secrets"
 
-    /// What was not read for lack of a key, and how to read it.
+    /// The parts that were not read for lack of a key, and how to read them.
     var notSeen: String {
         let identity = "'-i FILE'"
         let passphrase = "'\(OptionName.passphrase.spelling) SOURCE'"

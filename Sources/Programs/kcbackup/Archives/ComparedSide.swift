@@ -14,13 +14,13 @@ internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
 
-/// One of the two things that `diff` compares, as the user named it.
+/// Either of the two sides that `diff` compares, as the user named it.
 enum ComparedSide {
     case archive(ProvenArchive, ArchiveOutline)
     /// A file of another program, or of items.
     case file(FileItems, Facts)
 
-    /// What is said of a file.
+    /// The facts that are told about a file.
     struct Facts {
         let format: String
         /// The number of items that the file binds to a device, which are not read.
@@ -32,7 +32,7 @@ enum ComparedSide {
     /// The archive; nil for a file.
     var archive: ProvenArchive? { if case .archive(let archive, _) = self { archive } else { nil } }
 
-    /// What it holds, as the first side of a comparison.
+    /// Its contents, as the first side of a comparison.
     var first: CompareBackups.First {
         switch self {
         case .archive(let archive, _): .archive(archive)
@@ -40,7 +40,7 @@ enum ComparedSide {
         }
     }
 
-    /// What it holds, as the second side of a comparison.
+    /// Its contents, as the second side of a comparison.
     func second(comparedWith first: ComparedSide) throws -> CompareBackups.Other {
         switch self {
         case .archive(let archive, _): .archive(archive, form: first.form)

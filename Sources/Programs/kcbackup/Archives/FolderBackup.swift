@@ -41,7 +41,7 @@ struct FolderBackup {
     struct Part {
         let subject: any NamedStore
         let series: String
-        /// What is recorded as the subject of the series.
+        /// The subject of the series, as it is recorded.
         let identity: String
         let source: any ReadableStore
 

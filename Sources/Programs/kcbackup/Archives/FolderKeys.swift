@@ -15,18 +15,18 @@ struct FolderKeys {
 
     private let folder: String
     private let session: Session
-    /// What each given file holds; empty if none was given.
+    /// The identities in each given file; empty if none was given.
     private let identities: [(path: String, found: [any Identity])]
     private let entries: [CatalogueEntry]
 
-    /// One archive.
+    /// The row of an archive.
     private struct Row {
         let name: String
         /// The keys according to the catalogue.
         let known: [String]
         /// The identity files that open it; nil if none was tried.
         let opensWith: [String]?
-        /// What opens it, as text.
+        /// The cell of the column OPENS WITH.
         let words: String
         let isWhole: Bool
     }

@@ -11,7 +11,7 @@ struct ImportText {
     let path: String
     let reading: ForeignReading
     let use: Use
-    /// What wins where an item is there already.
+    /// The rule for items that are there already.
     var policy = ConflictPolicy.newer
     /// The keychain as it was named on the command line.
     var named: String?
@@ -19,7 +19,7 @@ struct ImportText {
     var removed: Int?
     let session: Session
 
-    /// What the file is read for.
+    /// The purpose for which the file is read.
     enum Use {
         /// A list or a comparison, which changes nothing.
         case source
@@ -123,14 +123,14 @@ struct ImportText {
                     .adding([("removed", removed.map { .number($0) })]),
                 session.prose(list.lines + [summary + "\n"]))
         } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
-            // What was changed, and what was not although the file differs, is said to everybody.
+            // Everybody is told what was changed, and what was not although the file differs.
             session.message(summary + "\n")
         } else {
             session.note(summary)
         }
         guard session.keptState else { return }
         if report.replaced.isEmpty || session.style.isQuiet { return session.note(undoWords) }
-        // That secrets were replaced is said even if no user is watching.
+        // Replaced secrets are mentioned even if no user is watching.
         session.message(undoWords + "\n")
     }
 

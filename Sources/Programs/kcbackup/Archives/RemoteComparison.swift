@@ -21,7 +21,7 @@ struct RemoteComparison {
         let path = session.machine.resolve(folder)
         guard Path.isFolder(path) else { throw FileFailure(folder, .notFound) }
         let here = try Catalogue.archiveNames(in: path)
-        // What is gone here and there is missing too.
+        // An archive that is gone both here and there is missing too.
         let known = try session.machine.catalogueIfAny(of: path)?.complete.map(\.name.exact) ?? []
         if here.isEmpty, known.isEmpty { throw CatalogueFailure.noArchives(folder: folder) }
         let place = try session.machine.remoteFolder(remote)

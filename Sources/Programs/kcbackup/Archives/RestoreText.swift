@@ -10,7 +10,7 @@ struct RestoreText {
     let changes: RestoreChanges.Lists
     let source: Source
     let target: RestorePlace
-    /// What decided between an item of the archive and the keychain's own version.
+    /// The rule that decided between an item of the archive and the keychain's own version.
     let policy: ConflictPolicy
     /// True if items were selected.
     let isOfSome: Bool
@@ -22,12 +22,12 @@ struct RestoreText {
     var bound: [Item] = []
     var done = RestoreReport.Deed.restored
 
-    /// What was restored.
+    /// The source of the restored items.
     enum Source {
         case archive(ArchiveOutline, path: String, Origin)
         case file(path: String, format: String)
 
-        /// What brings its own version of an item.
+        /// The word for the source, which brings its own version of an item.
         var word: String {
             switch self {
             case .archive: "archive"
@@ -83,7 +83,7 @@ struct RestoreText {
         if report.isDryRun || session.style.isJSON {
             try result(json, session.prose(list.lines + [summary + "\n"]))
         } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
-            // What was changed, and what was not although the archive differs, is said even if no user is watching.
+            // Changes, and items kept although the archive differs, are told even if no user is watching.
             session.message(summary + "\n")
         } else {
             session.note(summary)

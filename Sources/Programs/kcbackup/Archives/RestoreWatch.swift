@@ -8,7 +8,7 @@ final class RestoreWatch {
     private let changes: RestoreChanges
     /// The items that change.
     private(set) var lists = RestoreChanges.Lists.none
-    /// What the store does not hold of the items that it gets.
+    /// The attributes that the store does not hold of the items that it gets.
     private(set) var unmapped = UnmappedAttributes()
     /// The written credentials that only the machine that encrypted them can open.
     private(set) var bound: [Item] = []

@@ -9,7 +9,7 @@ internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
 
-/// One archive that `verify` checks.
+/// An archive that `verify` checks.
 struct VerifySubject {
     /// The archive's name in messages.
     let path: String

@@ -48,7 +48,7 @@ struct CommandArguments {
         options.first { $0.names.contains { $0.exact == name.exact } }
     }
 
-    /// What the parser takes everywhere and does not describe.
+    /// The arguments that the parser takes everywhere and does not describe.
     private static let ofEveryCommand = [
         Argument(names: ["--version"]), Argument(names: ["--help-hidden"]),
         Argument(names: ["--experimental-dump-help"]),

@@ -88,7 +88,7 @@ struct CopyCommand: Verb {
             try session.result(
                 ["path": .text(path), "copy": .text(target), "copied": .flag(copy.outcome == .copied)],
                 ["\(copy.outcome == .copied ? "copied" : "there already")  \(displayed(target))\n"])
-            // It is said with what follows it only if the line itself cannot be written.
+            // A failure mentions the copies only if the line itself cannot be written.
             session.done = nil
             return .ok
         }

@@ -61,7 +61,7 @@ struct DeviceShowCommand: Verb {
     }
 }
 
-/// What is known of the chip that a file names as the holder of the key.
+/// The state of the proof that the chip named in a file holds the key.
 private enum HolderProof {
     /// The chip of this machine opens the key, and this device wrote the file.
     case proved
@@ -138,7 +138,7 @@ extension DeviceKeyHolding {
         let holder: [(String, JSONValue?)] = [
             ("holder", .text("tpm")), ("opens", proof == .unasked ? nil : .flag(proof == .proved)),
         ]
-        // What nobody has proved could be anybody's.
+        // An unproved history could be anybody's.
         guard proof == .proved else { return holder }
         return holder + [
             ("born", .text(history.origin.rawValue)), ("sealed", .text(history.sealed.description)),
@@ -148,7 +148,7 @@ extension DeviceKeyHolding {
 }
 
 extension ChipFacts {
-    /// What the chip says about itself, in words.
+    /// The chip's statements about itself, in words.
     fileprivate var words: String {
         let count = "\(wrongGuesses) of \(guessLimit) wrong guesses at keys with a password"
         let reset = hasLockoutPassword ? "its lockout password resets them" : "anybody who may use it resets them"

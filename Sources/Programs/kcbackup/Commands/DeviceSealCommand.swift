@@ -177,7 +177,7 @@ struct KeyCopyConsent: ParsableArguments {
                     return (local, keychain)
                 }
             } catch let failure as KeychainFailure where failure.isOfOtherDevice {
-                // It is no keychain of this device.
+                // The keychain belongs to another device.
             } catch let failure as KeychainFailure where failure.isOfDamage {
                 // Another one proves as much.
             }

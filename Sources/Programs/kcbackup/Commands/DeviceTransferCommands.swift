@@ -215,7 +215,7 @@ struct DeviceImportCommand: Verb {
     private enum PresentKey {
         case none
         case of(DeviceID)
-        /// It opens nothing, so it is not in the way.
+        /// A damaged key opens nothing, so it is not in the way.
         case damaged(DeviceKeyFailure)
 
         init(_ provider: any DeviceKeyProvider) throws(DeviceKeyFailure) {

@@ -169,7 +169,7 @@ struct DiffCommand: Verb {
         return options
     }
 
-    /// What the user named, or what an archive was made from.
+    /// The store that the user named, or from which the archive was made.
     private func store(comparedWith first: ComparedSide, in session: Session) throws -> any NamedStore {
         if let keychain { return try session.store(keychain) }
         guard let archive = first.archive,
@@ -224,6 +224,6 @@ struct DiffCommand: Verb {
         return .incomplete
     }
 
-    /// What the second side is, for messages.
+    /// The word for the second side in messages.
     private var otherWord: String { other == nil ? "keychain" : "other file" }
 }

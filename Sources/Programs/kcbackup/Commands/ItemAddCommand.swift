@@ -61,7 +61,7 @@ struct ItemAddCommand: Verb {
     @OptionGroup
     var style: StyleOptions
 
-    /// What tells items apart elsewhere describes the new one here.
+    /// Options that tell items apart elsewhere describe the new one here.
     static func title(of option: OptionName) -> OptionTitle {
         option.title == .items ? .attributes : option.title
     }

@@ -5,7 +5,7 @@ internal import KCKeychainModel
 
 /// The current codes of one-time passwords that were found.
 struct ItemCodes {
-    /// What is shown for an item.
+    /// The code that is shown for an item, or why there is none.
     enum Shown {
         case code(OneTimePasswordCode)
         case none(OneTimePasswordCode.Problem)
@@ -39,7 +39,7 @@ struct ItemCodes {
         self.shown = shown
     }
 
-    /// What is shown for an item; nil for one that was not among those given.
+    /// The result for an item; nil for one that was not among those given.
     subscript(item: Item) -> Shown? { shown[item.uuid] }
 }
 

@@ -10,7 +10,7 @@ final class ItemSearch {
     enum Reading {
         case none
         case all
-        /// Those of one-time passwords or, if none is marked as one, of all.
+        /// The secrets of one-time passwords or, if none is marked as one, of all items.
         case codes
     }
 
@@ -19,7 +19,7 @@ final class ItemSearch {
     private let reading: Reading
     private let session: Session
     private let found: ListedItems
-    /// What the store has and cannot show.
+    /// The items that the store has and cannot show.
     let shortfall: Shortfall
     /// The number of items that are shown.
     private(set) var count: Int

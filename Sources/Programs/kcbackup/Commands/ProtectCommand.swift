@@ -110,9 +110,9 @@ struct ProtectFilesCommand: Verb {
     }
 }
 
-/// What `protect status` knows of a file, and what `protect` and `unprotect` did with it.
+/// The state of a file according to `protect status`, and what `protect` and `unprotect` did with it.
 enum ProtectionState: String {
-    /// It can be opened now.
+    /// The file can be opened now.
     case open
     /// Its key is in a keychain that is locked.
     case locked
@@ -122,7 +122,7 @@ enum ProtectionState: String {
     case elsewhere
     /// No key was found, and a keychain that may have it does not open.
     case unknown
-    /// It is not a protected file.
+    /// The file is not protected.
     case clear
     case protected
     case wouldBeProtected = "would-be-protected"

@@ -41,7 +41,7 @@ struct ProtectStatusCommand: Verb {
             Table.Column(title: "KEYCHAIN", yields: 1), Table.Column(title: "STATE", least: 14, isWhole: true),
         ])
         var rows: [JSONValue] = []
-        // It was to be looked at, whether a file needs it or not.
+        // The named keychain was to be looked at, whether a file needs it or not.
         let named = places.failureOfNamed?.explanation
         var failure = named
         for file in opened {

@@ -50,7 +50,7 @@ struct RecoveryCheckCommand: Verb {
         let kits = try local.keyIfAny().map { LocalKits(of: $0, at: local) }
         let known = try kits?.list() ?? []
         let keys = try session.nativeIdentities(in: identity, passphrase: nil)
-        // What is typed is one key, though of shares it may be one of two kinds.
+        // A typed kit is one key, though of shares it may be one of two kinds.
         guard keys.count == 1 || identity.exact == Session.typedIdentity.exact else { throw KitProblem.severalKeys }
         let kit = known.first { kit in keys.contains { $0.recipient == kit.recipient } }
         if kit == nil, archives.isEmpty { throw KitProblem.otherKey(kits: known.count) }

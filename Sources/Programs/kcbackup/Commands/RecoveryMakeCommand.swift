@@ -206,7 +206,7 @@ struct RecoveryMakeCommand: Verb {
 }
 
 extension Session {
-    /// What makes a code dark on a light ground on a terminal, whatever its colors are; nothing elsewhere.
+    /// The sequences that make a code dark on a light ground on a terminal, whatever its colors are; empty elsewhere.
     fileprivate var codeGround: (start: String, end: String) {
         world.terminal.showsOutput ? ("\u{1b}[38;5;16;48;5;231m", "\u{1b}[0m") : ("", "")
     }

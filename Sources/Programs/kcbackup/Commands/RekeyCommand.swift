@@ -139,7 +139,7 @@ struct RekeyCommand: Verb {
         }
         if try session.catalogue(of: place)?.entries.contains(where: { $0.name.exact == name.exact }) == true {
             let folder = try session.backupFolder(place, waitingAtMost: lock.wait())
-            // What the catalogue knows in the trash stays as it is; a copy of it here is an archive of its own.
+            // A catalogued archive in the trash stays as it is; a copy of it here is an archive of its own.
             if let known = folder.catalogue.complete.first(where: { $0.name.exact == name.exact }) {
                 return [Rekeying.Subject(path: path, folder: folder, entry: known)]
             }

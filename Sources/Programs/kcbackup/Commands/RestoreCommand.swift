@@ -166,7 +166,7 @@ struct RestoreCommand: Verb {
         try AcceptOriginOption.ask(about: proven, &options, question: "Restore it anyway?", in: session)
         let target = try RestorePlace(
             restoringInto: keychainName, from: { try source(of: proven, session) }, store(), in: session)
-        // It is tried on none that it was not given for, which would count it as a wrong one.
+        // The passcode is tried on no keychain that it was not given for, which would count it as a wrong one.
         if let passcode = passcodeOption.passcode, passcode != .terminal, asking.count > 1, target.kind == .keychain,
             asking.contains(where: { $0.exact == target.name.exact })
         {
@@ -195,7 +195,7 @@ struct RestoreCommand: Verb {
         if replace, !dryRun, new == nil { request.options.removable = try confirmRemoval(request, target, session) }
         // A user who selects items wants to see which ones were restored.
         let namesAll = style.verbose || options.filter != nil
-        // One more than are shown shows that there are more.
+        // An item beyond the limit shows that there are more.
         let watch = RestoreWatch(
             RestoreChanges(
                 namesCreated: dryRun || namesAll || style.json, namesSame: namesAll,
@@ -284,8 +284,8 @@ struct RestoreCommand: Verb {
         return Set(report.vanishing.map(\.uuid))
     }
 
-    /// What is asked before the local items of a report are removed or written over; nil if there are none, or if that is
-    /// confirmed.
+    /// The question before the local items of a report are removed or written over; nil if there are none, or if that
+    /// is confirmed.
     private func removalQuestion(_ report: RestoreReport, _ target: RestorePlace) -> String? {
         let old = report.replaced
         if yes || old == 0 { return nil }

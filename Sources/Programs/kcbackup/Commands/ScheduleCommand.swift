@@ -99,7 +99,7 @@ struct ScheduleListCommand: Verb {
             do {
                 found.append(try jobs.job(name))
             } catch {
-                // It must neither hide the others nor be hidden.
+                // An unreadable job must neither hide the others nor be hidden.
                 unreadable.append(UnreadableJob(name: name, error: error))
             }
         }
@@ -142,7 +142,7 @@ struct ScheduleRemoveCommand: Verb {
         do {
             found = try jobs.job(job)
         } catch {
-            // It can be removed without being read.
+            // A job can be removed without being read.
             unreadable = UnreadableJob(name: job, error: error)
         }
         // A run that goes on would leave its records to the next job of this name.

@@ -82,7 +82,7 @@ struct UndoRequest {
                     + session.failure(of: error).explanation.message)
             return
         }
-        // One run dates all that it keeps alike, but the names of states of a home have whole seconds.
+        // A run dates all that it keeps alike, but the names of states of a home have whole seconds.
         let start = plan.state.date.seconds
         let taken = states.filter {
             $0.before == .import && ($0.date.seconds == start || plan.isOlder && $0.date.seconds > start)

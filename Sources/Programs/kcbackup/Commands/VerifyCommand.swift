@@ -129,7 +129,7 @@ struct VerifyCommand: Verb {
         return sample?.choose(found, now: session.now) ?? found
     }
 
-    /// What became of several archives.
+    /// The results for several archives.
     private final class Tally {
         var whole = 0
         var partial = 0
@@ -145,7 +145,7 @@ struct VerifyCommand: Verb {
     }
 }
 
-/// One check of one archive.
+/// A check of one archive.
 private struct Look {
     let command: VerifyCommand
     let subject: VerifySubject
@@ -170,7 +170,7 @@ private struct Look {
         do {
             proven = try opener.prove(archive, at: path)
         } catch let failure as ArchiveFailure where subject.isOfFolder && !command.drill && failure.isOfKey {
-            // One key need not open all archives in a folder; verify what needs no key.
+            // A key need not open all archives in a folder; verify what needs no key.
             session.warn(explainArchive(failure, path).message)
             return try verifyOutside(isEnough: false)
         }
@@ -253,7 +253,7 @@ private struct Look {
     private func tell(_ json: JSONValue, _ lines: [String]) throws {
         let isNews = !subject.isOfFolder || session.world.terminal.showsOutput || session.style.isVerbose
         guard session.style.isJSON || isNews else { return }
-        // One of several archives takes one line.
+        // Each of several archives takes one line.
         try session.result(
             json,
             session.prose(

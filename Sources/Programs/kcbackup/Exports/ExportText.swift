@@ -14,7 +14,7 @@ struct ExportText {
     let size: UInt64
     /// The number of cells that a spreadsheet would interpret as formulas.
     let formulas: Int
-    /// What the writer says of the file.
+    /// The writer's remarks about the file.
     let remarks: [String]
 
     /// Lists the items that are not in the file, even without a terminal.

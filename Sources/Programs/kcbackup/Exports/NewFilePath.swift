@@ -31,7 +31,7 @@ struct NewFilePath {
 
     /// True for a descriptor or a device, which are no new files, and for a name beside devices, which may be a mistyped one.
     ///
-    /// What is mounted in a folder of `/dev`, such as `/dev/shm`, holds files like any other.
+    /// A file system mounted in a folder of `/dev`, such as `/dev/shm`, holds files like any other.
     private static func isSpecial(_ path: String) throws(FileFailure) -> Bool {
         if path.exact.hasPrefix("/proc/") || path.exact.hasPrefix("/dev/fd/") { return true }
         guard path.exact.hasPrefix("/dev/") else { return false }

@@ -68,7 +68,7 @@ enum Failure: Error, Hashable, Sendable {
     case index(FleetIndexFailure)
     case kit(KitProblem)
     case protection(ProtectionProblem)
-    /// It could be mended by a passcode, which would be refused: several keychains have one each.
+    /// The failure could be mended by a passcode, which would be refused: several keychains have one each.
     indirect case passcodeOfOne(Failure, UsageProblem.PasscodeUse)
     /// A secret is wrong; the doubts may say why.
     indirect case wrongSecret(Failure, kind: SecretQuestion.Kind, [SecretDoubt])
@@ -83,7 +83,7 @@ enum Failure: Error, Hashable, Sendable {
     /// An unknown error; the string names a Swift type and nothing else.
     case unforeseen(type: String)
 
-    /// What a run was working on, for errors that do not carry this information themselves.
+    /// The subject that a run was working on, for errors that do not carry this information themselves.
     struct Subject: Hashable, Sendable {
         /// The keychain, or another store, as named by the user.
         var store: String?
@@ -224,7 +224,7 @@ enum Failure: Error, Hashable, Sendable {
     }
 }
 
-/// What a command that found no keychain says about the desktop keyring.
+/// The hint about the desktop keyring by a command that found no keychain.
 enum KeyringHint: Hashable, Sendable, CaseIterable {
     case running
     case unreachable
@@ -242,10 +242,10 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What a command can do with the desktop keyring.
+/// The ways in which a command can use the desktop keyring.
 enum KeyringUse: Sendable {
     case direct
-    /// It makes backups of it, for which most people want the command.
+    /// The command makes backups of the keyring, for which most people want it.
     case backedUp
     case none
 }

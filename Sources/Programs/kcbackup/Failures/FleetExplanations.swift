@@ -4,7 +4,7 @@ internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
 
-/// What ends a look at many machines unsuccessfully.
+/// A problem that ends a look at many machines unsuccessfully.
 enum FleetProblem: Error, Hashable, Sendable {
     /// The folder of the fleet is not `REMOTE:PATH`.
     case notARemote

@@ -37,6 +37,6 @@ func explainHome(_ failure: HomeFailure) -> Explanation {
 }
 
 extension HomeFailure {
-    /// What keeps a file from its place, if it is no file.
+    /// The obstacle that keeps a file from its place, if it is no file.
     static let otherInPlace = "something else is in its place, or on the way there"
 }

@@ -94,7 +94,7 @@ private func explainUnsafe(_ name: String, _ path: String, _ failure: FileFailur
         "otherwise keep the files where only you can write, and set \(name) to that place")
 }
 
-/// What starts a job, in words.
+/// The words for what starts a job.
 private func words(_ start: InstalledStart) -> String {
     switch start {
     case .service(let path, _): quoted(path)
@@ -102,7 +102,7 @@ private func words(_ start: InstalledStart) -> String {
     }
 }
 
-/// What replaces that which starts a job.
+/// The hint on replacing what starts a job.
 private func replacing(_ start: InstalledStart, of job: String) -> String {
     switch start {
     case .service(_, let isOfSystem):

@@ -240,7 +240,7 @@ extension Refusal {
             hint: "give the file another name with 'mv'")
     }
 
-    /// What a copy is compared with cannot be read.
+    /// The archive with which a copy is compared cannot be read.
     static func originalUnreadable(_ path: String, _ message: String, copy: String) -> Refusal {
         Refusal(
             .damaged, "\(quoted(path)), with which its copy is compared: \(message)",

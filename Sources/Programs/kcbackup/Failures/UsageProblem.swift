@@ -51,11 +51,11 @@ extension UsageProblem {
         UsageProblem("'\(option.spelling)' is for classes of a keychain, and the device alone opens the class 'none'")
     }
 
-    /// What keychains are opened for with a passcode.
+    /// The purpose for which keychains are opened with a passcode.
     enum PasscodeUse {
         case files, backup, keyring, restore, move
 
-        /// What to do where several keychains have a passcode each, as hints.
+        /// The ways out where several keychains have a passcode each, as hints.
         var ways: [String] {
             switch self {
             case .files:

@@ -11,7 +11,7 @@ internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
 
-// What a command that changes a keychain or the kits of this device means for the jobs that use them.
+// The effects of commands that change a keychain or the kits of this device on the jobs that use them.
 
 extension Session {
     /// Refuses a new kit beside which the keys of a job cannot stand: from then on, each run would fail.

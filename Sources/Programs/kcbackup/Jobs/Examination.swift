@@ -24,9 +24,9 @@ struct Examination {
     }
 
     private(set) var problems: [Problem] = []
-    /// What may keep a job from running, and what no job backs up.
+    /// Risks to runs and secrets, and data that no job backs up.
     private(set) var warnings: [(job: String?, message: String)] = []
-    /// What could not be examined.
+    /// Observations that need no action, and checks that could not be made.
     private(set) var notes: [(job: String?, message: String)] = []
     private(set) var count = 0
     private let session: Session
@@ -110,7 +110,7 @@ struct Examination {
                 {
                     return
                 }
-                // It may have been lost.
+                // The key may have been lost.
                 _ = try LocalDevice(session.machine).key()
                 throw error
             }
@@ -246,7 +246,7 @@ struct Examination {
                 return
             }
             if record.status == .locked {
-                // What is locked now has been found by now.
+                // A store that is locked now has been found by now.
                 let past = "its last run failed, for a reason that is gone: \(record.message)"
                 warnings.append((state.job.name, "\(past); 'kcbackup run \(state.job.name) -v' runs it now"))
                 return

@@ -4,7 +4,7 @@ internal import KCReportText
 
 /// Finds the files of a home with secrets that anyone who can read them can use.
 struct HomeExamination {
-    /// What is warned of, with the command that mends it.
+    /// The warnings, each with the command that mends its cause.
     private(set) var warnings: [String] = []
 
     // As many as fit a screen; a home with more has them in a few folders.
@@ -39,7 +39,7 @@ struct HomeExamination {
 }
 
 extension HomeContents.Clear.Kind {
-    /// What a file holds, to follow "holds ".
+    /// The contents of a file, to follow "holds ".
     var words: String {
         switch self {
         case .privateKey: "a private key without a passphrase"

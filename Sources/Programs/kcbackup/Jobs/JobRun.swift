@@ -8,7 +8,7 @@ internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
 
-/// One run of a job: create archives, verify those that have not been verified for a while, prune.
+/// A run of a job: create archives, verify those that have not been verified for a while, prune.
 struct JobRun {
     let job: Job
     let session: Session
@@ -35,9 +35,9 @@ struct JobRun {
         var verified = 0
         var removed = 0
         var copies: [JobCopies.Outcome] = []
-        /// What went wrong besides `explanation`.
+        /// The problems besides `explanation`.
         var warnings: [String] = []
-        /// What became of the receipt in the fleet; nil if the job is in none.
+        /// The outcome of the receipt in the fleet; nil if the job is in none.
         var receipt: JobReceipts.Outcome?
         /// True if nothing but the receipt failed.
         var isOfReceipt = false

@@ -7,7 +7,7 @@ internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
 
-/// What `doctor` finds about the files of the desktop keyring.
+/// The findings of `doctor` about the files of the desktop keyring.
 ///
 /// oo7 takes over from GNOME Keyring and from KWallet: it converts each file once, and leaves the old one as it is. If
 /// both programs are used after that, each writes to its own file, and what is in one is missing in the other.
@@ -80,7 +80,7 @@ struct KeyringExamination {
     /// A warning whose paths and commands have lines of their own, since each of them fills one.
     private func lines(_ lines: [String]) -> String { lines.joined(separator: "\n  ") }
 
-    /// What a file shows; nil if it cannot be read, which is a warning.
+    /// The outline of a file; nil if it cannot be read, which is a warning.
     private mutating func outline(of path: String) throws -> KeyringOutline? {
         do {
             return try KeyringOutline(at: path)

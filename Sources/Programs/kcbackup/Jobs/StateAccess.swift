@@ -43,7 +43,7 @@ extension BackupState.JobState {
     /// Why the record of its last run cannot be read.
     var recordFailure: Failure? { unreadableRecord.map { Failure($0) } }
 
-    /// What to do about a run that should have ended long ago.
+    /// The hint about a run that should have ended long ago.
     static var overdueHint: String {
         "'pgrep -af kcbackup' shows its process: see what it waits for, such as a passcode from a command, and end it"
     }

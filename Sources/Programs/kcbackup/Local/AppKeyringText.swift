@@ -8,7 +8,7 @@ extension AppKeyrings {
     /// Lines that say what opens each keyring.
     var lines: [String] { keyrings.map { "\(quoted("~/" + $0.path)): \(Self.words($0, $1))" } }
 
-    /// What `doctor` warns of: the secrets of an app are lost, or would be with the desktop keyring as it is.
+    /// The warnings of `doctor`: the secrets of an app are lost, or would be with the desktop keyring as it is.
     var warnings: [String] {
         zip(keyrings, lines).compactMap { entry, line -> String? in
             switch entry.state {

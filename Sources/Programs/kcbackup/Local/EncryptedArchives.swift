@@ -6,13 +6,13 @@ internal import KCReportText
 internal import KCStoreTasks
 
 extension EncryptedArchives {
-    /// What to warn of if the key of this device is in its chip.
+    /// The warnings if the key of this device is in its chip.
     static func warnings(in session: Session) throws -> [String] {
         let machine = session.machine
         return try machine.isHeldByChip ? lacking(on: machine, at: session.now).map(warning) : []
     }
 
-    /// What a keychain without one risks.
+    /// The risk of a keychain without an encrypted archive.
     fileprivate static func warning(_ keychain: String) -> String {
         "the key of this device is in its TPM, and no encrypted archive of keychain \(quoted(keychain)) that is younger "
             + "than \(days) days is known here: if the TPM is lost, so is the keychain; 'kcbackup create "

@@ -11,7 +11,7 @@ internal import KCStoreTasks
 
 /// Takes imported records out of their file, once the keychain is known to have them.
 struct FileRemoval {
-    /// What becomes of the file: the same for the run and for a dry run, which foretells it.
+    /// The fate of the file: the same for the run and for a dry run, which foretells it.
     private enum Plan: ~Copyable {
         /// The keychain does not have the secrets of all of its records.
         case stays
@@ -44,7 +44,7 @@ struct FileRemoval {
                 "'\(OptionName.removeFromFile.spelling)' is for ~/.netrc and the files of git that 'man kcbackup-import' names",
                 hint: "leave it out, and remove the file by hand")
         }
-        // What cannot be changed is said before anything is imported.
+        // A file that cannot be changed is refused before anything is imported.
         let home = try WritableHome(session.machine.home)
         switch try home.entry(at: place, rule) {
         case .file(let found):
@@ -143,7 +143,7 @@ struct FileRemoval {
 
     private func change(_ rest: borrowing FileRemainder) throws {
         if rest.removed > 0 {
-            // What is said of 'undo' otherwise is about the keychain.
+            // Other messages about 'undo' are about the keychain.
             let didKeep = session.keptState
             defer { session.keptState = didKeep }
             do {

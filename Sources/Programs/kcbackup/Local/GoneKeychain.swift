@@ -4,7 +4,7 @@ internal import KCByteStreams
 internal import KCReportText
 
 extension GoneKeychain {
-    /// One failure for each keychain whose file was lost, or the error that kept this from being checked.
+    /// A failure for each keychain whose file was lost, or the error that kept this from being checked.
     static func failures(in state: BackupState, of session: Session) -> [Failure] {
         do {
             return try all(in: state.catalogues, of: session.machine).filter(\.isLost).map {
@@ -15,7 +15,7 @@ extension GoneKeychain {
         }
     }
 
-    /// What brings it back.
+    /// The ways to bring it back.
     var ways: [String] {
         let option = unquotedStoreOption(name)
         var ways: [String] = []

@@ -4,7 +4,7 @@ internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
 
-/// What a home, or a system, holds of the files that hold secrets, as text and in JSON.
+/// The files with secrets that a home, or a system, holds, as text and in JSON.
 struct HomeText {
     private let holdings: HomeHoldings
     private let session: Session

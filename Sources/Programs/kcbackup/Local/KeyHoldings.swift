@@ -5,7 +5,7 @@ internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
 
-/// What is bound to the key of this device beside its keychains, for who is about to give it another key.
+/// The data bound to the key of this device beside its keychains, for who is about to give it another key.
 ///
 /// Which files were protected is recorded nowhere, so they can only be spoken of.
 struct KeyHoldings {
@@ -16,14 +16,14 @@ struct KeyHoldings {
         jobs = try Jobs(session.machine).names()
     }
 
-    /// What is bound to the key of `present`, and not to the one that takes its place.
+    /// Finds what is bound to the key of `present`, and not to the one that takes its place.
     ///
     /// - Throws: `FileFailure`, `CryptographyFailure`.
     init(of present: DeviceID, butNot replacement: DeviceKey, in session: Session) throws {
         jobs = try Jobs(session.machine).names(of: present, seenBy: replacement)
     }
 
-    /// What the key opens, as lines of a list.
+    /// The data that the key opens, as lines of a list.
     var lines: [String] {
         [
             "the unencrypted archives of that device, and the ThisDeviceOnly items of all its archives",

@@ -41,7 +41,7 @@ struct KeychainImport {
             if session.style.isVerbose { decisions.append((item, action)) }
         }
         progress.finish()
-        // What was imported is told, whatever becomes of the file.
+        // Imported items are reported, whatever becomes of the file.
         let removed = Result { () throws -> Int? in
             guard let removal else { return nil }
             if isDryRun { return try removal.foretell(report, of: reading.contents) }

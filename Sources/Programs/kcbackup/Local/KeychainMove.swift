@@ -38,7 +38,7 @@ struct KeychainMove {
                     keychains.append((local, keychain))
                 }
             } catch let failure as KeychainFailure where failure.isOfOtherDevice {
-                // It needs another key already, perhaps the imported one.
+                // The keychain needs another key already, perhaps the imported one.
             } catch let failure as KeychainFailure where failure.chip != nil {
                 guard failure.chip?.isLasting == true else { throw failure }
                 lost.append(name)
@@ -56,7 +56,7 @@ struct KeychainMove {
                 hint: "mend it, or delete it: 'kcbackup keychain info' says what is wrong, 'kcbackup keychain delete'",
                 "in another data folder ('XDG_DATA_HOME=~/other kcbackup …') the other key can be used")
         }
-        // It is tried on none that it was not given for, which would count it as a wrong one.
+        // The passcode is tried on no keychain that it was not given for, which would count it as a wrong one.
         let asking = keychains.filter { $0.1.hasPasscode }.map { $0.0.name }
         if asking.count > 1 {
             if let passcode, passcode != .terminal { throw UsageProblem.passcodeOfOne(of: asking, for: .move) }

@@ -83,7 +83,7 @@ struct LocalFileKeys: FileKeyring {
                 let keychain = try local.open(in: session.machine)
                 if keychain.storeID == storeID { return (local, keychain) }
             } catch {
-                // It may be another keychain that is damaged.
+                // The damaged keychain may be another one.
                 failure = failure ?? session.failure(of: error)
             }
         }
@@ -160,7 +160,7 @@ extension Session {
             do {
                 for own in try place.knownRecipients(in: self) { others.remove(.native(.x25519(own))) }
             } catch {
-                // What is wrong with another keychain is no reason to make no backup; its keys are not known.
+                // A problem with another keychain is no reason to make no backup; its keys are not known.
                 continue
             }
         }

@@ -88,7 +88,7 @@ extension Session {
 }
 
 extension RecoveryKit {
-    /// What to do with a kit whose making was ended.
+    /// The advice about a kit whose making was ended.
     var unprintedWords: String {
         "the run that made recovery kit \(fingerprint) was ended, perhaps before its sheet was complete: try the sheet "
             + "with 'kcbackup recovery check', or without one 'kcbackup recovery retire \(fingerprint)'"

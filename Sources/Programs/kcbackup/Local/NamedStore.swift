@@ -44,7 +44,7 @@ extension NamedStore {
 }
 
 extension OpenStore {
-    /// What the store is and has, above a list of its items.
+    /// The kind and contents of the store, above a list of its items.
     func title(in session: Session) -> [String] {
         switch contents {
         case .ofKeychain, .ofItemLines: []
@@ -69,7 +69,7 @@ extension OpenStore {
         }
     }
 
-    /// What a file of another program, or the home, has, if that was told.
+    /// The contents of a file of another program, or of the home, if they were told.
     func holdings(in session: Session) -> [(String, JSONValue?)] {
         switch contents {
         case .ofHome(let holdings): [("home", HomeText(holdings, session).json)]

@@ -6,7 +6,7 @@ internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
 
-/// What `protect` does, after each file was found fit for it; a dry run ends here.
+/// The plan of `protect`, after each file was found fit for it; a dry run ends here.
 struct ProtectionPlan {
     /// The files, with the place of the key to which an earlier run has encrypted them already, and true if that run has
     /// given them their names too.
@@ -88,7 +88,7 @@ struct ProtectionPlan {
     }
 }
 
-/// What `unprotect` does, after each file was found fit for it and the place of its key is known; a dry run ends here.
+/// The plan of `unprotect`, after each file was found fit for it and its key's place is known; a dry run ends here.
 struct UnprotectionPlan {
     let files: [(file: FileToProtect, place: FileKeyPlaces.Place)]
 
@@ -149,7 +149,7 @@ struct UnprotectionPlan {
             session.subject.file = file.path
             let source = passcodes(place)
             var option = source.option
-            // What was given for one class has opened the others, and cannot be read twice.
+            // A passcode given for one class has opened the others, and cannot be read twice.
             if let keychain = place.keychain, unlocked.contains(keychain) { option.passcode = nil }
             let identities = try keys[place.holder] ?? place.identities(option, isMeant: source.isMeant, in: session)
             if let keychain = place.keychain { unlocked.append(keychain) }

@@ -1,7 +1,7 @@
 internal import KCKeychainModel
 internal import KCReportText
 
-/// What is said of items whose seals do not prove their attributes.
+/// The marks of items whose seals do not prove their attributes.
 enum SealCheck {
     /// The JSON member that marks an item whose seal is broken; it is left out of others.
     static func member(isBroken: Bool) -> (String, JSONValue?) { ("sealBroken", isBroken ? .flag(true) : nil) }

@@ -159,7 +159,7 @@ struct JobOptions: ParsableArguments {
 /// A job that passed every check.
 struct CheckedJob {
     let job: Job
-    /// What it backs up, as text.
+    /// The subject of its backups, as text.
     let subject: String
     /// True if the backups in its folder are others so far.
     let switches: Bool

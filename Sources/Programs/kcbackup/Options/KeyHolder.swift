@@ -53,7 +53,7 @@ enum CounterName: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    /// What to say if the TPM is to count, and no passcode was given.
+    /// The message if the TPM is to count, and no passcode was given.
     static let nothingToCount = "without a passcode, there is nothing for the TPM to count"
 
     /// Checks that there can be such a counter, before a user types a passcode.

@@ -65,7 +65,7 @@ struct ImportTargetOptions: ParsableArguments, KeychainChoice {
 
 /// A keychain that the user may have named, and its passcode.
 protocol KeychainChoice {
-    /// What the user named.
+    /// The keychain as the user named it.
     var keychain: String? { get }
     var passcodeOption: PasscodeOption { get }
 }

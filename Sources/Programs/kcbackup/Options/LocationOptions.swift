@@ -41,7 +41,7 @@ struct ChangedPlace {
         unnamed = given == nil ? store.words : nil
     }
 
-    /// What is done to items, such as "added", and where, unless the user named the place.
+    /// The operation on items, such as "added", and its place, unless the user named that.
     func deed(_ participle: String, _ preposition: String) -> String {
         unnamed.map { "\(participle) \(preposition) \($0)" } ?? participle
     }

@@ -3,7 +3,7 @@ internal import KCReportText
 
 /// The titles under which help lists options, in the order in which they follow each other.
 enum OptionTitle: String, CaseIterable, Sendable {
-    /// Those that most people need, which each verb names itself.
+    /// The options that most people need, which each verb names itself.
     case main = "MAIN OPTIONS"
     case keychain = "KEYCHAIN AND FILE"
     case items = "WHICH ITEMS"

@@ -62,7 +62,7 @@ extension Session {
             let asking = try keychains ?? machine.keychainsWithPasscode()
             return asking.count > 1 ? .passcodeOfOne(failure, use) : failure
         } catch {
-            // What the run failed of says more than why the others are not known.
+            // The failure of the run says more than why the others are not known.
             return failure
         }
     }

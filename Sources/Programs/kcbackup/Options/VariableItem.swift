@@ -3,7 +3,7 @@ internal import KCKeychainModel
 
 /// An item whose secret a variable gets, on the command line: `NAME=ITEM` (kcbackup-exec(1)).
 ///
-/// ITEM is a whole name of the item, or conditions. It may be the secret itself, given by mistake, so that no message
+/// ITEM is a whole name of the item, or conditions. ITEM may be the secret itself, given by mistake, so that no message
 /// repeats it.
 struct VariableItem {
     /// The name of the variable.
@@ -106,7 +106,7 @@ struct VariableItem {
 
 /// The names of variables that a command may get secrets in.
 enum EnvironmentName {
-    // What shells, the C library and programs that start others take code from, or folders that they search for it.
+    // The variables from which shells, the C library and programs that start others take code, or folders with it.
     private static let ofCode: Set<ExactText> = [
         "PATH", "HOME", "SHELL", "PWD", "TMPDIR", "TERMCAP", "TERMINFO", "LOCPATH", "NLSPATH", "IFS", "ENV", "BASHOPTS",
         "SHELLOPTS", "PS4", "CDPATH", "ZDOTDIR", "CLASSPATH", "EDITOR", "VISUAL", "PAGER", "BROWSER", "MANPAGER",

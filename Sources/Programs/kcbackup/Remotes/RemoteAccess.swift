@@ -8,7 +8,7 @@ internal import KCReportText
 internal import KCStoreTasks
 
 extension Machine {
-    /// What `REMOTE:PATH` names; nil for what can only be a file here.
+    /// The location that `REMOTE:PATH` names; nil for what can only be a file here.
     ///
     /// - Throws: `UsageProblem` if a file here has this name: neither takes the place of the other in silence.
     func remote(_ given: String) throws -> RemoteLocation? {
@@ -47,9 +47,9 @@ extension Machine {
 }
 
 extension RemoteLocation {
-    /// What an option takes.
+    /// The form of an option's value.
     static let form = "a folder of a remote, as in 'nas:backups' or 'sftp:nas:backups'"
 
-    /// What an option takes that says where copies go.
+    /// The form of the value of an option that says where copies go.
     static let destinationForm = form + ", or a folder here, as in '/media/usb' or './usb'"
 }

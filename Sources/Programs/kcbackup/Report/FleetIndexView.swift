@@ -4,7 +4,7 @@ internal import KCFleetIndex
 internal import KCKeychainModel
 internal import KCReportText
 
-/// What an indexer has done, as text and JSON.
+/// The results of an indexer, as text and JSON.
 struct FleetIndexView {
     let report: FleetIndexReport
     /// How many archives this run and earlier ones could not read.
@@ -41,7 +41,7 @@ struct FleetIndexView {
             ] + (unread > 0 ? ["\(counted(unread, "archive")) in the index could not be read\n"] : [])
     }
 
-    /// What is wrong, in a sentence; nil if nothing is.
+    /// The problem, in a sentence; nil if there is none.
     var doubt: String? {
         let left = report.listed - report.known - report.added
         let archives =

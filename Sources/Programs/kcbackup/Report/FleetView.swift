@@ -16,7 +16,7 @@ struct FleetView {
     // Of files that are named in text; `--json` has more.
     private static let fileLimit = 20
 
-    /// What ends the run with an error, the gravest first.
+    /// The problems that end the run with an error, the gravest first.
     var problems: [FleetProblem] {
         let stale = names { !$0.isDisjoint(with: [.absent, .late]) }
         let shrunk = names { $0.contains(.shrunk) }
@@ -24,7 +24,7 @@ struct FleetView {
             + (shrunk.isEmpty ? [] : [.shrunk(shrunk)])
     }
 
-    /// What else is wrong, in a sentence; nil if nothing is.
+    /// The other problems, in a sentence; nil if there are none.
     var doubt: String? {
         fleetDoubt(names { !$0.isSubset(of: [.absent, .late, .shrunk]) }, rejected: report.rejectedCount)
     }
@@ -143,7 +143,7 @@ struct FleetView {
 }
 
 extension FleetReport.Machine {
-    /// What a sentence calls it.
+    /// The machine's name in a sentence.
     fileprivate var title: String { name ?? device.description }
 
     /// The machine as the page shows it.

@@ -51,7 +51,7 @@ struct ReportFile {
         guard try unnamed.replace(path.name, ifStill: old) else { throw FileFailure(path.given, .changed) }
     }
 
-    /// What a file is, if it begins with `mark`.
+    /// The status of a file, if it begins with `mark`.
     private static func status(of path: String, beginningWith mark: HTML) throws -> EntryStatus? {
         let file = try OpenFile.reading(path)
         let wanted = Array(mark.text.utf8)

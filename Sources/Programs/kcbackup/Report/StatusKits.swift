@@ -5,7 +5,7 @@ internal import KCReportText
 
 /// The recovery kits that backups are made for, as `status` shows them.
 struct StatusKits {
-    /// Those that are not retired, oldest first; none if the list cannot be read.
+    /// The kits that are not retired, oldest first; none if the list cannot be read.
     let kits: [RecoveryKit]
     /// Why the list cannot be read.
     let failure: Failure?

@@ -6,12 +6,12 @@ internal import KCReportText
 internal import KCSecretShares
 
 extension Session {
-    /// What stands for the terminal where an identity file is named; a file of this name is `./tty`.
+    /// The name that stands for the terminal where an identity file is named; a file of this name is `./tty`.
     static let typedIdentity = "tty"
 
     /// Has the key of a recovery kit typed, line by line, or words of its shares.
     ///
-    /// What is wrong is asked for again; what may be right is proposed.
+    /// Wrong input is asked for again; input that may be right is proposed.
     ///
     /// - Returns: the key; of shares that no kit of this device has, the keys of both kinds that it may be.
     /// - Throws: `KitProblem` (`unattended`, `mistyped`), `TerminalFailure`, `AgeFailure.cryptography`.
@@ -38,7 +38,7 @@ private struct KitTyping {
     /// The public keys of the kits of this device.
     let known: [NativeRecipient]
     private var mistakes = 0
-    /// What is said before the next question.
+    /// The text before the next question.
     private var remark = ""
 
     // As many as somebody with patience makes before looking for the mistake elsewhere.
@@ -165,7 +165,7 @@ private struct KitTyping {
 }
 
 extension KitEntry.Problem {
-    /// What to look at, without what was typed.
+    /// The advice where to look, without what was typed.
     fileprivate func words(line number: Int) -> String {
         switch self {
         case .length(let count, let wanted):
@@ -182,7 +182,7 @@ extension KitEntry.Problem {
 }
 
 extension ShareEntry.Problem {
-    /// What to look at, without what was typed.
+    /// The advice where to look, without what was typed.
     fileprivate var words: String {
         switch self {
         case .unknown(let position):
@@ -195,7 +195,7 @@ extension ShareEntry.Problem {
 }
 
 extension KitShares.Problem {
-    /// What to do with the share.
+    /// The advice about the share.
     fileprivate var words: String {
         switch self {
         case .otherSet(let name): "That is a share of another set: those of this one begin with '\(name)'."

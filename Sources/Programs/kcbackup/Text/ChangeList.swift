@@ -2,7 +2,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
 
-/// What a verb changes, item by item: for a dry run its result, otherwise messages.
+/// The changes of a verb, item by item: for a dry run its result, otherwise messages.
 struct ChangeList {
     /// The lines of a dry run; empty otherwise.
     private(set) var lines: [String] = []
@@ -62,7 +62,7 @@ struct ChangeList {
     /// The number of items of one kind that are needed to name as many as a run will.
     static func limit(isDryRun: Bool, in session: Session) -> Int {
         if session.style.isJSON || session.style.isVerbose { return .max }
-        // One more takes the place of the line that counts the others.
+        // A further item takes the place of the line that counts the others.
         return (isDryRun ? limit : Session.messageLimit) + 1
     }
 }

@@ -7,7 +7,7 @@ internal import KCReportText
 
 /// The table of `item list`: measured in a first pass, and printed row by row in a second if there are too many to hold.
 ///
-/// It can list a million items without holding them in memory.
+/// A million items can be listed without holding them in memory.
 final class ItemListing {
     /// The number of items printed.
     private(set) var count = 0

@@ -64,7 +64,7 @@ extension SecretField {
 }
 
 extension SecretOddity {
-    /// What is warned of, to follow the name of the secret.
+    /// The warning, to follow the name of the secret.
     var words: String {
         switch self {
         case .notText: "is not UTF-8 text, and may be impossible to type"

@@ -3,13 +3,13 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
 
-/// What is said of an item, or of something else with a name, in a list.
+/// The remark on an item, or on something else with a name, in a list.
 struct Remark {
-    /// What happens to it, such as "not imported".
+    /// The outcome for it, such as "not imported".
     let deed: String
     /// Why, where the deed does not say it.
     let reason: String?
-    /// What is said of it alone, after its name.
+    /// The words about it alone, after its name.
     let mark: String
 
     init(_ deed: String, because reason: String? = nil, mark: String = "") {
@@ -56,7 +56,7 @@ extension Session {
     /// The paragraphs on items, each of which has a name that tells it from the others, and above the limit a line that counts
     /// the rest, unless `--verbose` is given.
     func paragraphs(_ items: [Item], of total: Int, limit: Int, _ remark: (Int) -> Remark) -> [String] {
-        // One more item takes no more space than a line that says so.
+        // A further item takes no more space than a line that says so.
         let shown = style.isVerbose || total <= limit + 1 ? items.count : min(limit, items.count)
         let named = Remark.paragraphs(wordsApart(items.prefix(shown)), remark).map { $0 + "\n" }
         return shown < total ? named + ["… and \(total - shown) more (-v shows all)\n"] : named
