@@ -16,7 +16,7 @@ let settings: [SwiftSetting] = [
 // How a program for Apple's systems is compiled: the calls with pointers need no `unsafe` there.
 let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
-/// What is compiled quickly: file by file, on all processors, and not optimized.
+/// The settings of a quick compilation: file by file, on all processors, and not optimized.
 let quickly: [SwiftSetting] = [
     .unsafeFlags(
         ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental", "-D", "KCBACKUP_QUICK"],

@@ -51,7 +51,7 @@ struct FaultBench {
 
     private static let script = URL(filePath: #filePath).appending(path: "../trial.sh").standardizedFileURL.path
 
-    /// What the homes of all scenarios have in common, prepared once.
+    /// The common part of the homes of all scenarios, prepared once.
     private static let base = Result { () throws -> String in
         let folder = try TemporaryFolder.untilExit(inMemory: true)
         let prepared = try run("base", [], in: folder, [folder.path("base")])
@@ -115,7 +115,7 @@ struct FaultBench {
         if case .error = action { couldNotRemove = ["unlink", "unlinkat", "rmdir"].contains(call.name) }
         var found = violations(trial, couldNotRemove: couldNotRemove)
         if try !wasInjected(action, trial) { found.append("the fault did not happen") }
-        // What is left of the file that was replaced is the clear text, or opens with the old keys, so that is told.
+        // The remains of the replaced file are the clear text, or open with the old keys, so that is told.
         let tells: [Scenario] = [.protect, .unprotect, .rekeyFile, .importRemove]
         let isUnsure = call.synchronizes || couldNotRemove && tells.contains(scenario)
         if case .error = action { found += statusViolations(trial, isUnsure: isUnsure, expected: [74]) }
@@ -154,7 +154,7 @@ struct FaultBench {
         return trial
     }
 
-    /// What is wrong with the state that a trial left.
+    /// The violations in the state that a trial left.
     ///
     /// - Parameters:
     ///   - couldNotRemove: true if a removal failed. Then a lock file may stay, which the program only reports, and a
@@ -184,7 +184,7 @@ struct FaultBench {
         return violations
     }
 
-    /// What is wrong with the exit status after a call failed.
+    /// The violations in the exit status after a call failed.
     ///
     /// - Parameters:
     ///   - isUnsure: true if the changes may not be durable.

@@ -94,7 +94,7 @@ struct PluginProgramsTests {
         let home = try Home()
         let both = try home.recipient()
         let keys = try NewFileKey.make(for: [[both, home.recipient(2)], [both]])
-        // One run for the recipient of both files, and one for the other.
+        // The recipient of both files takes one run, and the other recipient another one.
         #expect(try home.plugin.runs().count == 2)
         var files: [AgeHeader] = []
         for key in keys {

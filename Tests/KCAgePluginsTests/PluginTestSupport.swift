@@ -54,7 +54,7 @@ final class ScriptedUser: PluginUser {
 /// A plugin that says the same whatever it is told.
 final class RecordedPlugin: PluginConnection {
     private var script: ArraySlice<UInt8>
-    /// What it was told.
+    /// The bytes that the plugin was told.
     private(set) var told: [UInt8] = []
     let endOfMessages = "no card\n"
 

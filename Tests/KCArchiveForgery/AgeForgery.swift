@@ -7,7 +7,7 @@ import KCTestSupport
 
 /// The header of an age member of an archive, with the file key of the member.
 package struct OpenedMember: ~Copyable {
-    /// What the payload is encrypted under.
+    /// The key that the payload is encrypted under.
     package let fileKey: SecretBytes
     private let header: AgeHeader
 

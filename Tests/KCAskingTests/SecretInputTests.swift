@@ -52,7 +52,7 @@ struct SecretInputTests {
         return first
     }
 
-    /// What is tried of a secret, one after the other.
+    /// The readings of a secret that are tried, in order.
     private func readings(_ text: String, isSpared: Bool = false, mayBeEmpty: Bool = false) throws -> [String] {
         struct Wrong: Error {}
         let wanted = WantedSecret(mayBeEmpty ? .foreign(nil) : Self.question, .passphrase, from: nil)

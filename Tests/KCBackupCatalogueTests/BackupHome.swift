@@ -16,7 +16,7 @@ final class BackupHome {
     let folder: TemporaryFolder
     let device: DeviceKey
     let identity: X25519Identity
-    /// What a rekey replaces `identity` by.
+    /// The identity by which a rekey replaces `identity`.
     let newIdentity: X25519Identity
     private var items: [Item] = []
     private(set) var now = Timestamp("2026-01-01T03:00:00.250000Z") ?? .reference
@@ -93,7 +93,7 @@ final class BackupHome {
         if let failure = try backups.replace([replacement], now: now)[0] { throw failure }
     }
 
-    /// What the file of an archive is now.
+    /// The present status of the file of an archive.
     func status(_ name: String) throws -> EntryStatus {
         try EntryStatus(OpenFile.reading(folder.path("backups/" + name)))
     }

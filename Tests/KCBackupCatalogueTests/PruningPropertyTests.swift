@@ -10,12 +10,12 @@ import Testing
 /// Random backups, copies, renamed, deleted and damaged files, lost catalogues, and runs of prune.
 @Suite("Prune, whatever happened to the folder")
 struct PruningPropertyTests {
-    /// What an archive is, whatever its file is named.
+    /// The facts about an archive, whatever its file is named.
     private struct Truth {
         let series: String
         let isComplete: Bool
         let created: Timestamp
-        /// That of the file with its latest keys.
+        /// The checksum of the file with its latest keys.
         var checksum: ArchiveChecksum
         /// The files with earlier keys, and their names.
         var old: [(name: String, bytes: [UInt8])] = []
@@ -141,7 +141,7 @@ struct PruningPropertyTests {
         Set(try files.compactMap { name, bytes in try found(bytes, name) })
     }
 
-    /// What is in a file; nil if it is not an intact archive.
+    /// The archive in a file; nil if it is not an intact one.
     private func found(_ bytes: [UInt8], _ name: String) throws -> Found? {
         let folder = try TemporaryFolder()
         let path = try folder.write("x.kcb", bytes)

@@ -205,7 +205,8 @@ struct CompareTests {
 
 /// Requires that a restore does to a keychain what a comparison with it says.
 ///
-/// What is two items, one by its UUID and another by its unique key, is a change for diff, and refused by a restore.
+/// An item that matches two, one by its UUID and another by its unique key, is a change for diff, and refused by a
+/// restore.
 func expect(
     _ compared: CompareReport, does counts: RestoreCounts, _ comment: Comment? = nil,
     location: SourceLocation = #_sourceLocation

@@ -159,7 +159,7 @@ struct ConflictTests {
         let keychain = try old.makeKeychain()
         try keychain.add("ann", "1")
         try keychain.add("bob", "2")
-        // It would stay behind, but the filter does not select it.
+        // The item 'annette' would stay behind, but the filter does not select it.
         try keychain.add("annette", "3", .whenUnlockedThisDeviceOnly)
         let identity = try NativeIdentity.generate(.x25519)
         try old.backUp(keychain, as: "a.kcb", to: [identity.recipient])

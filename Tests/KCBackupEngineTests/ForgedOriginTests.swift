@@ -40,7 +40,7 @@ struct ForgedOriginTests {
     }
 }
 
-/// What a forger takes from an existing archive.
+/// The parts that a forger takes from an existing archive.
 private struct TarMembers {
     let identity: [UInt8]
     let archiveID: String

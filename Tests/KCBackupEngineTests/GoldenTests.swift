@@ -63,7 +63,7 @@ private struct Golden {
         return keychain
     }
 
-    /// One line per item: its metadata line, a tab, and its secret in Base64, or `-` for none.
+    /// A line per item: its metadata line, a tab, and its secret in Base64, or `-` for none.
     static func describe(_ keychain: Keychain) throws -> String {
         try keychain.find(ItemQuery()).items.map { item in
             var line = SecretBytes(capacity: 1024)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KCBackupEngine
 
-/// One change for each part of the format; the tests of KCBackupArchive try all changes.
+/// A change for each part of the format; the tests of KCBackupArchive try all changes.
 private let partsCases = join([
     HostileCase.both("a member is missing", .damaged("exactly the members")) { $0.rearrange = { $0.remove(at: 2) } },
     HostileCase.both("mode of a member", .damaged("the mode is 0600")) { $0.arrange = { $0[1].mode = 0o644 } },

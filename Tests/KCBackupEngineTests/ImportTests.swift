@@ -123,7 +123,7 @@ struct ImportTests {
             #expect(again.counts.same == 1)
         }
         #expect(try keychain.find(ItemQuery()).items.allSatisfy { $0.attributes[.atyp] == nil })
-        // What a file does say makes another item.
+        // An authentication type that a file does name makes another item.
         let form = ItemUUID(derivedFrom: Array(repeating: 2, count: 16))
         #expect(try `import`("c", form, authentication: "form", into: keychain, at: 4).counts.create == 1)
         #expect(try keychain.secrets() == [own: "b", form: "c"])

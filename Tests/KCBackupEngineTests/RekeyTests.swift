@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Archives with new keys")
 struct RekeyTests {
-    /// What opens an archive.
+    /// The keys that open an archive.
     enum Key: String, CaseIterable, Sendable {
         case identity, passphrase, both, postQuantum, postQuantumBoth
 

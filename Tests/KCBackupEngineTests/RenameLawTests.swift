@@ -105,7 +105,7 @@ struct RenameLawTests {
             #expect(diff.changed.isEmpty && diff.removed.isEmpty, "round \(round)")
             let records = try records(of: archive, "r\(round)-\(archive.header.archiveID.prefix(4))")
             #expect(records.isSubset(of: after), "round \(round)")
-            // What is no record, and in no record's way, is still there.
+            // An item that is no record, and in no record's way, is still there.
             for content in before where !records.contains(where: { $0.item.isNamed(as: content.item) }) {
                 #expect(after.contains(content), "round \(round)")
             }

@@ -84,7 +84,7 @@ struct JobFieldsTests {
         }
         #expect(job(.named("work"), passcode: .command("pass")).startsPrograms)
         #expect(!job(.named("cmd:work"), passcode: .file("/cmd:pass")).startsPrograms)
-        // What is not there may be a store of pass, which gpg opens.
+        // A file that is not there may be a store of pass, which gpg opens.
         #expect(job(.named("file:/nowhere/store")).startsPrograms)
     }
 }

@@ -273,7 +273,7 @@ struct UnitTextTests {
         #expect(throws: JobFinding.noCredential("100%", path: "/etc/kcbackup/100%", isEncrypted: true)) {
             try sealed.checkServices(in: here)
         }
-        // What is set elsewhere may be all that is missing.
+        // Settings elsewhere may be all that is missing.
         try Path.makeFolder(folder.path("etc/systemd/system/kcbackup-x.service.d"))
         try sealed.checkServices(in: here)
     }
@@ -302,7 +302,7 @@ struct UnitTextTests {
         }
         for new in [moved, later] { #expect(new.outdatedSystemService(since: old, in: here) == path) }
         #expect(try InstalledUnits.systemPaths(of: "x", in: here) == [path])
-        // What no unit has changes none.
+        // A field that no unit has changes none.
         changed = old
         changed.keep.last = 7
         #expect(changed.outdatedSystemService(since: old, in: here) == nil)
@@ -314,7 +314,7 @@ struct UnitTextTests {
             try PrivateFile.replace(path, other.utf8.span)
             try moved.checkServices(in: here)
         }
-        // It is that of another user.
+        // The service is that of another user.
         let bob = text.replacing("User=ada", with: "User=bob")
         try PrivateFile.replace(path, bob.utf8.span)
         #expect(moved.outdatedSystemService(since: old, in: here) == nil)

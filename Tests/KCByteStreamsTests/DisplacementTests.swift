@@ -5,7 +5,7 @@ import Testing
 
 @testable import KCByteStreams
 
-/// What another program does in the moment between the last look and the change of names.
+/// The acts of another program in the moment between the last look and the change of names.
 @Suite("Files that are replaced or removed only as they were read")
 struct DisplacementTests {
     private let folder: TemporaryFolder

@@ -58,7 +58,7 @@ struct QuotedTests {
         let texts = HostileText.texts(600).filter { !$0.exact.contains("\\") }
         let line = try Quoted.crontabCommand(["printf", "%s\\0".exact.replacing("\\0", with: "|||")] + texts)
         #expect(!line.exact.hasControlCharacter)
-        // What do_command.c of cron makes of a line: everything before the first % without a backslash.
+        // The command that do_command.c of cron makes of a line: everything before the first % without a backslash.
         var command: [UInt8] = []
         var isEscaped = false
         for byte in line.utf8 {

@@ -18,7 +18,7 @@ struct UnsweptFoldersTests {
         try Path.names(in: folder.path("data")).filter(UnsweptFolders.isList).map { folder.path("data/" + $0) }
     }
 
-    /// What a process that was killed left: a list of these folders.
+    /// Writes what a process that was killed leaves: a list of these folders.
     private func list(_ folders: [String]) throws -> String {
         let name = "data/unswept-1abc000000000"
         try folder.write(name, folders.flatMap { Array($0.utf8) + [0] } + Array(folder.path("wo").utf8))

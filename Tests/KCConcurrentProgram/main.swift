@@ -1,7 +1,7 @@
 import Foundation
 import KeychainSecurity
 
-// One of several processes that modify the same keychain concurrently. The tests run it.
+// A program for tests, of which several processes modify the same keychain concurrently.
 //
 //   NUMBER OWN COMMON               adds OWN items that only it adds, and COMMON items that all processes add. Prints the
 //                                   count of each status, first for the common items, then for its own.
@@ -42,7 +42,7 @@ if CommandLine.arguments[1] == "threads" {
         Thread {
             for item in 0..<arguments[2] {
                 let account = "\(number)-\(thread)-\(item)"
-                // One system call, so that a line is whole or missing.
+                // A single system call, so that a line is whole or missing.
                 FileHandle.standardOutput.write(Data("\(account) \(addAndRead(account))\n".utf8))
             }
             done.leave()

@@ -9,7 +9,8 @@ import Testing
 struct QuietTerminalTests {
     /// Runs a bash script that has commands run on a terminal, and talks to them.
     ///
-    /// What they show is in the file `shown` afterwards, with their status and the settings that the terminal has then.
+    /// The output of the commands is in the file `shown` afterwards, with their status and the settings that the
+    /// terminal has then.
     private func shell(_ script: String) throws -> ExternalProgram.Outcome {
         let folder = try TemporaryFolder()
         let helpers = """

@@ -148,7 +148,7 @@ import Testing
         #expect(try folder.read(retiredName) == Array("not this key".utf8))
         #expect(try folder.read(retiredName + "-2") == old)
 
-        // One that was killed after it had kept the old key.
+        // A renewal that was killed after it had kept the old key.
         let new = try key()
         let second = "share/kcbackup/device.key.retired-\(first.device.id)"
         try folder.write(second, new)

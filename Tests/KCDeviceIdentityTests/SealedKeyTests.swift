@@ -158,7 +158,7 @@ struct SealedKeyTests {
         let renewal = try provider().renew(in: .chip(day))
         #expect(renewal.retired == old.id && renewal.device.id != old.id)
         #expect(try String(decoding: folder.read("device.key.retired-\(old.id)"), as: UTF8.self) == oldText)
-        // What was retired comes back where the chip still opens it.
+        // A retired key comes back where the chip still opens it.
         let retired = SecretBytes(copying: oldText.utf8)
         let back = try provider().replace(by: retired, from: "retired")
         #expect(try keys(back.device) == oldKeys)

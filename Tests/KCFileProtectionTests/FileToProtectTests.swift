@@ -146,7 +146,7 @@ import Testing
             try FileToProtect(folder.path("a.age")).unprotect(with: [identity])
         }
         #expect(try names() == ["a", "a.age"])
-        // What a killed run left has the same contents.
+        // A file that a killed run left has the same contents.
         try folder.write("a", Array("a".utf8))
         try FileToProtect(folder.path("a.age")).unprotect(with: [identity])
         #expect(try names() == ["a"])

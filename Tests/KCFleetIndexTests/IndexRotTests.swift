@@ -120,7 +120,7 @@ struct IndexRotTests {
         var random = SeededRandom(seed: 46)
         var found = 0
         for page in 0..<bytes.count / 4_096 {
-            // One of them where the page and its rows begin, which is what SQLite believes.
+            // The last of the three is where the page and its rows begin, which is what SQLite believes.
             for limit in [4_096, 4_096, 128] {
                 let offset = page * 4_096 + Int.random(in: 0..<limit, using: &random)
                 let bit = UInt8(1) << UInt8.random(in: 0..<8, using: &random)

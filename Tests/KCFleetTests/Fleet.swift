@@ -19,7 +19,7 @@ struct Fleet {
 
     static func at(_ text: String) -> Timestamp { Timestamp(text) ?? .reference }
 
-    /// What a file on the remote has.
+    /// A file on the remote.
     struct File {
         var name: String
         var day: ReceiptDay

@@ -23,7 +23,7 @@ struct FleetSimulation {
         now = try #require(Timestamp(microseconds: Int64(Date().timeIntervalSince1970) * 1_000_000))
     }
 
-    /// What is wrong with some of the machines, one of each in a hundred.
+    /// The faults of some of the machines, one of each in a hundred.
     private enum Fault: Int, CaseIterable {
         case silent, late, failed, shrunk, forged, replayed, cloned, skewed, keys, stranger
         // Killed while it wrote its receipt, killed before that, with a receipt that somebody deleted, and with two jobs
@@ -33,7 +33,7 @@ struct FleetSimulation {
         /// A state that the report must show; nil if it is well.
         var state: FleetReport.State? {
             switch self {
-            // What is forged or replayed leaves a machine without a receipt of this night.
+            // A forged or replayed receipt leaves a machine without a receipt of this night.
             case .silent, .forged, .replayed, .crashed, .archiveOnly, .deleted: .absent
             case .racing: nil
             case .late: .late

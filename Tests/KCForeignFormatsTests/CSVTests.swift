@@ -10,7 +10,7 @@ import Testing
 struct CSVTests {
     private func read(_ text: String) throws -> ForeignContents { try ForeignReading.read(text, as: CSVFormat()) }
 
-    /// One table of each program, with the expected items.
+    /// A table of each program, with the expected items.
     static let tables: [(name: String, text: String, items: [String])] = [
         (
             "Chrome",

@@ -65,7 +65,7 @@ extension ForeignContents {
     /// The items' UUIDs, in archive order.
     var uuids: [ItemUUID] { get throws { try visited.items.map(\.uuid) } }
 
-    /// One line per item: the class, the identifying attributes, and the secret as text.
+    /// A line per item: the class, the identifying attributes, and the secret as text.
     var listing: [String] {
         get throws {
             let visited = try visited

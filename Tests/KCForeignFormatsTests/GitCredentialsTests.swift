@@ -93,7 +93,7 @@ struct GitCredentialsTests {
     @Test(
         "A file of malformed lines is refused with the number of the first",
         arguments: [
-            // What git takes for the host may have a part of the password in it.
+            // The text that git takes for the host may have a part of the password in it.
             ("https://ada:p@ss@host.example", 1), ("https://u:x@h.example%3Fq=SECRET", 1),
             ("https://u:x@%61da%3ASECRET%40z.example", 1), ("https://u:x@h.example%2Fq", 1),
             ("https://u:x@h.example;SECRET", 1),

@@ -31,7 +31,7 @@ struct KeePass1Tests {
         try HashFunction.sha256.hash(SecretBytes(copying: "pw one".utf8))
     }
 
-    /// What the file holds, decrypted.
+    /// The contents of the file, decrypted.
     private static let content = Result {
         let bytes = try file
         let opened = ForeignFile(name: "file", SecretBytes(copying: bytes), modified: .reference)

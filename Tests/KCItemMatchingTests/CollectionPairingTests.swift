@@ -6,7 +6,7 @@ struct CollectionPairingTests {
     @Test(
         "Collections with the same label are matched by what they hold, then by their number",
         arguments: [
-            // What was the second one is the only one now, in a keyring made from the archive.
+            // The former second collection is the only one now, in a keyring made from the archive.
             ([1: [1, 2]], [0: [1, 2]], [1: 0]),
             // They were made in another order.
             ([0: [1], 1: [2]], [0: [2], 1: [1]], [0: 1, 1: 0]),

@@ -37,9 +37,9 @@ struct ItemMatcherTests {
             ("a1 b2", "a1 b2", ["a1": "a1", "b2": "b2"]),
             // Renamed; deleted and added again; the names swapped.
             ("a1", "b1", ["b1": "a1"]), ("a1", "a2", ["a2": "a1"]), ("a1 b2", "b1 a2", ["b1": "a1", "a2": "b2"]),
-            // One was renamed, and another one has its name now.
+            // An item was renamed, and another one has its name now.
             ("a1", "b1 a2", ["b1": "a1"]), ("a1", "a2 b1", ["b1": "a1"]),
-            // One was deleted, and another one has its name now.
+            // An item was deleted, and another one has its name now.
             ("a1 b2", "a2", ["a2": "b2"]), ("a1", "b2", [:]),
         ] as [(String, String, [String: String])])
     func pairs(_ before: String, _ after: String, _ expected: [String: String]) throws {

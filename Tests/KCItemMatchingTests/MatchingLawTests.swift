@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Laws of matching")
 struct MatchingLawTests {
-    /// What a side of a random series may have.
+    /// The contents that a side of a random series may have.
     private struct World {
         var hasUnknownSecrets = true
         var secrets = 4

@@ -105,7 +105,7 @@ struct ItemLinesTests {
             return try #require(visitor.items.first).uuid.description
         }
         let first = try uuid(#""svce":"mail","acct":"ann""#)
-        // The SHA-256 of the fields, computed with Python. It must never change, so that UUIDs remain the same.
+        // The SHA-256 of the fields, computed with Python. The hash must never change, so that UUIDs remain the same.
         #expect(first == "25ada8e2-4fe5-8e41-b4f4-46b7595a829b")
         #expect(try uuid(#""svce":"mail","acct":"ann","labl":"Mail","icmt":"new""#) == first)
         #expect(try uuid(#""svce":"mail","acct":"bob""#) != first)

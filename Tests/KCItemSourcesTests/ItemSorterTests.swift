@@ -94,7 +94,7 @@ struct ItemSorterTests {
         }
         let contents = try contents(of: spool.file)
         #expect(contents.count == pieces.reduce(9 * authenticationTagLength) { $0 + $1.bytes.count })
-        // What was written has the same byte seven times in a row everywhere.
+        // The written pieces have the same byte seven times in a row everywhere.
         let hasRun = contents.indices.dropLast(7).contains { start in
             (1..<7).allSatisfy { contents[start + $0] == contents[start] }
         }

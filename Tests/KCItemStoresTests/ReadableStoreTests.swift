@@ -56,7 +56,7 @@ struct ReadableStoreTests {
         let shortfall = try store.walk(filter, first: { _, _ in }, unless: { false }, { walked.append($0) })
         #expect(walked == [store.items[1]])
         #expect(!shortfall.isNone)
-        // What cannot be read may be what is looked for.
+        // An item that cannot be read may be the one that is looked for.
         filter.text = "nobody"
         #expect(try !store.find(filter).isEmpty)
     }

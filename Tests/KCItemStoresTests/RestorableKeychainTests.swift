@@ -272,7 +272,7 @@ struct RestorableKeychainTests {
     }
 }
 
-/// What a store told.
+/// The reports of a store.
 private final class Told {
     var kept = 0
 }

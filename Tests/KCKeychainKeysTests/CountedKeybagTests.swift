@@ -54,7 +54,7 @@ struct CountedKeybagTests {
         #expect(chip.wrongGuesses == 3)
         chip.set(wrongGuesses: 32)
         #expect(throws: KeybagFailure.cryptography(.chip(.lockedOut(seconds: 3_000)))) { _ = try opened(bag) }
-        // What needs no passcode needs no chip.
+        // A key that needs no passcode needs no chip.
         #expect(try bag.deviceOnlyKeys(device)[.always] != nil)
     }
 

@@ -94,7 +94,7 @@ import Testing
         #expect(try Keybag(text: bag.text.span) == bag)
         #expect(bag.text.count <= Keybag.sizeLimit)
         #expect(throws: KeybagFailure.token(.full)) { try enrolled(bag) }
-        // What goes into the header of an archive is no larger than without tokens.
+        // The keybag that goes into the header of an archive is no larger than without tokens.
         #expect(try bag.archivable(device).text.count <= 13_312)
         #expect(try bag.withoutEscrow(device).tokens == bag.tokens)
         #expect(try bag.with(.default, device).tokens == bag.tokens)

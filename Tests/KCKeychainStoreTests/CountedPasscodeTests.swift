@@ -52,7 +52,7 @@ struct CountedPasscodeTests {
         #expect(chip.wrongGuesses == 3)
         chip.set(wrongGuesses: 30)
         #expect(throws: KeychainStoreError.cryptography(.chip(.lockedOut(seconds: 1_800)))) { try unlocked() }
-        // That is no wrong passcode.
+        // A lockout of the chip is no wrong passcode.
         #expect(try bench.open().wrongPasscodeCount() == 0)
     }
 

@@ -25,7 +25,7 @@ struct KernelSessionTests {
         let keychain = try bench.create(passcode: "open")
         items = try keychain.fill()
         storeID = keychain.storeID
-        // One hour. Waiting for other tests may exceed the default of five minutes.
+        // An hour. Waiting for other tests may exceed the default of five minutes.
         try keychain.setLockSettings(try #require(LockSettings(lockAfter: 3600, lockOnSuspend: true)))
     }
 

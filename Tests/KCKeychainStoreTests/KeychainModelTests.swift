@@ -5,7 +5,7 @@ import Testing
 
 @testable import KCKeychainStore
 
-/// What a keychain is, without files and keys.
+/// A keychain without files and keys.
 private struct KeychainModel {
     var items: [Int: (accessibility: Accessibility, secret: Int)] = [:]
     var passcode: Int?

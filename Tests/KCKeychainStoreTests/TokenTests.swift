@@ -84,7 +84,7 @@ import Testing
         let later = try bench.open()
         try later.openPresence(ofToken: blue, secret: secret)
         #expect(opensPresence(later))
-        // One that was opened before reads the new record as well.
+        // A keychain that was opened before reads the new record as well.
         try early.openPresence(ofToken: blue, secret: secret)
         try keychain.removeToken(blue)
         #expect(try keychain.information().escrow?.key == escrow.publicKey)

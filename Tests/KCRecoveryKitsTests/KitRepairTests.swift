@@ -103,7 +103,7 @@ struct KitRepairTests {
         // Eight in all.
         for number in 0..<4 { typed[number][number + 4] = "?" }
         #expect(try type(typed) == .repaired([1, 2, 3, 4]))
-        // One line lacks a character, another one is wrong.
+        // A line lacks a character, another one is wrong.
         typed = lines
         typed[0][3] = "?"
         typed[2].swapAt(1, 2)

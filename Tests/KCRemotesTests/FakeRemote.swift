@@ -4,13 +4,13 @@ import Testing
 
 @testable import KCRemotes
 
-/// One remote in memory: the calls of `Rclone`, answered as version 1.60 answers them, and those of `Sftp` (FakeSftp).
+/// A remote in memory: the calls of `Rclone`, answered as version 1.60 answers them, and those of `Sftp` (FakeSftp).
 final class FakeRemote {
-    /// What goes wrong in a call.
+    /// A fault in a call.
     enum Fault: Equatable {
-        /// It fails, and does nothing.
+        /// The call fails, and does nothing.
         case nothing
-        /// It does what it should, and fails.
+        /// The call does what it should, and fails.
         case done
         /// An upload writes the first half of the file under its name, and fails.
         case half
@@ -20,20 +20,20 @@ final class FakeRemote {
 
     /// Everything on the remote, by path.
     var files: [String: [UInt8]] = [:]
-    /// What `config show` prints.
+    /// The output of `config show`.
     var configuration = "[nas]\ntype = webdav\n"
-    /// What goes wrong in a call, by its number from 0.
+    /// The faults, by the number of the call from 0.
     var faults: [Int: Fault] = [:]
     /// The status and the message of a failure.
     var failure: (status: Int32, message: String) = (1, "Failed to copy: something")
-    /// What the remote does with a condition for an upload.
+    /// How the remote treats a condition for an upload.
     enum Conditions { case kept, ignored, refused }
     var conditions = Conditions.kept
     /// Files that may not be deleted.
     var kept: Set<String> = []
     /// True if renaming a file replaces another one.
     var replaces = true
-    /// What another machine does before a call, by the number of the call.
+    /// The acts of another machine before a call, by the number of the call.
     var meanwhile: [Int: (FakeRemote) -> Void] = [:]
     /// The verbs of all calls.
     private(set) var calls: [String] = []
@@ -77,7 +77,7 @@ final class FakeRemote {
             ? ending : ProgramEnding(status: failure.status, messages: failure.message)
     }
 
-    /// What an upload writes.
+    /// The bytes that an upload writes.
     static func bytes(of local: String, _ fault: Fault?) throws -> [UInt8] {
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: local)))
         return switch fault {
@@ -115,7 +115,7 @@ final class FakeRemote {
             let target = "\(path(1))/\(name)"
             if let header = arguments.firstIndex(of: "--header") {
                 #expect(arguments[header + 1] == "If-None-Match: *")
-                // It would see, compare and delete what another machine has written.
+                // Without these options, an upload would see, compare and delete what another machine has written.
                 #expect(arguments.contains("--no-check-dest") && arguments.contains("--s3-no-head"))
                 if conditions == .refused { return ProgramEnding(status: 1, messages: "api error NotImplemented") }
                 if conditions == .kept, files[target] != nil {
@@ -129,7 +129,7 @@ final class FakeRemote {
             uploads[path(1), default: 0] += 1
             files[path(1)] = try written(arguments[arguments.count - 2])
         case "moveto":
-            // It would delete what has the name.
+            // Without this option, a move would delete the file that has the name.
             #expect(arguments.contains("--no-check-dest"))
             guard let bytes = files[path(2)] else {
                 return ProgramEnding(status: 3, messages: "Failed to moveto: object not found")

@@ -47,7 +47,7 @@ extension FakeRemote {
         switch words[0] {
         case "ls -lna":
             guard isFolder(folder) else {
-                // What realpath says depends on whether the folder above is there.
+                // The message of realpath depends on whether the folder above is there.
                 let parent = folder.split(separator: "/").dropLast().joined(separator: "/")
                 return failed(
                     isFolder(parent)

@@ -112,7 +112,7 @@ struct RemoteFolderTests {
         let whole = FakeRemote()
         _ = try put(whole)
         let move = try #require(whole.calls.firstIndex(of: "moveto"))
-        // It began later, and removed what this one wrote; it is complete after some looks, or never.
+        // The other run began later, and removed what this one wrote; its file is complete after some looks, or never.
         for isCompleted in [true, false] {
             let remote = FakeRemote()
             let archive = archive

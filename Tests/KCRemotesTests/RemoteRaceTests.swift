@@ -56,7 +56,7 @@ struct RemoteRaceTests {
             let turns = Turns(seed: seed, count: 2)
             let outcomes = turns.run([paths[1], paths[1]], isCrashing: seed % 2 == 0)
             if seed % 2 == 1 { #expect(outcomes.contains("copied"), "\(seed): \(outcomes)") }
-            // One that waits in vain says so; none takes the other for a conflict.
+            // A run that waits in vain says so; none takes the other for a conflict.
             let isKnown = outcomes.allSatisfy { $0 == "copied" || $0 == "present" || $0.hasPrefix("busy") }
             if seed % 2 == 1 { #expect(isKnown, "\(seed): \(outcomes)") }
             #expect(["copied", "present"].contains(turns.put(paths[1])), "\(seed): \(outcomes)")
@@ -107,7 +107,7 @@ private final class Turns: Sendable {
     /// How many uploads had one name, at most.
     var writers: Int { state.withLock { $0.remote.uploads.values.max() ?? 0 } }
 
-    /// What becomes of each file, if all are copied at the same time.
+    /// Copies all files at the same time, and returns the outcome for each.
     func run(_ paths: [String], isCrashing: Bool) -> [String] {
         let outcomes = Mutex([String](repeating: "", count: paths.count))
         onThreads(paths.count) { number in
@@ -121,12 +121,12 @@ private final class Turns: Sendable {
         return outcomes.withLock { $0 }
     }
 
-    /// What becomes of a file; `wait` is called before each call of rclone.
+    /// Copies a file, and returns the outcome; `wait` is called before each call of rclone.
     func put(_ path: String, _ wait: @escaping () throws -> Void = {}) -> String {
         do {
             let rclone = Rclone(environment: [:]) { arguments, receive in
                 try wait()
-                // What is received may not leave the lock, and is short.
+                // The received span may not leave the lock, and is short.
                 var pieces: [UInt8] = []
                 let ending = try self.state.withLock { state in
                     try state.remote.answer(arguments) { piece in pieces += piece.indices.map { piece[$0] } }

@@ -67,7 +67,7 @@ struct InterposerTests {
         }
         try tpm.stop()
         try tpm.start()
-        // It can pass everything on and learn nothing: no byte of an answer to another command is changed here.
+        // An interposer can pass everything on and learn nothing: no answer to another command is changed here.
         let quiet = try chip(changing: 1, inAnswersTo: 0)
         #expect(try quiet.unseal(sealed).bytesForTest() == secret)
     }

@@ -75,7 +75,7 @@ struct KilledSealTests {
         }
         #expect(kills > 10 && ends.contains(false), "\(kills)")
         #expect(try run(verb).status == 0)
-        // What a killed run left is removed by the next one.
+        // The files that a killed run left are removed by the next one.
         #expect(try folder.list().filter { ![".lock", "device.key", "trace"].contains($0) } == [])
     }
 }

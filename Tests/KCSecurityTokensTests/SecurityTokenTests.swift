@@ -254,7 +254,8 @@ struct SecurityTokenTests {
             if command == 0x02 {
                 if let secret = try? secret(of: credential) { #expect(secret == right, "\(place) \(mask)") }
             } else if let made = try? enrol() {
-                // What nobody signs: the ID of the credential is in the signed part, and so is its key.
+                // The changed byte is in the unsigned part: the ID of the credential is in the signed part, and so is
+                // its key.
                 #expect(token.secrets[made.id]?.key.point == made.publicKey, "\(place) \(mask)")
             }
         }

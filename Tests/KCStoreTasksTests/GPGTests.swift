@@ -16,7 +16,7 @@ struct GPGTests {
         init() throws {
             folder = try TemporaryFolder()
             environment = ["GNUPGHOME": folder.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C"]
-            // Without s2k-count, the agent spends seconds on calibration. It must not show a prompt.
+            // Without s2k-count, the agent spends seconds on calibration. The agent must not show a prompt.
             try folder.write("gpg-agent.conf", Array("s2k-count 65536\npinentry-program /bin/false\n".utf8))
             try run(
                 "gpg", ["--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "ada", "future-default"])

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Archives in the eyes of another reader", .waitsForPrograms)
 struct TarJudgeTests {
-    /// One member, so that its time may change.
+    /// An archive with one member, so that the time of the member may change.
     private func archive() throws -> [UInt8] {
         var writer = try TarWriter(to: MemorySink(), modified: 1_700_000_000)
         try writer.append("first.txt", [UInt8](repeating: 0x41, count: 37))
         return try writer.finish()
     }
 
-    /// What Python's `tarfile` finds in each file, one line a member.
+    /// A script that prints what Python's `tarfile` finds in each file, one line a member.
     private static let script = """
         import sys, tarfile
         for path in sys.argv[1:]:

@@ -13,7 +13,7 @@ package import KCTestSupport
 package final class ScratchMachine {
     package let folder: TemporaryFolder
     package let machine: Machine
-    /// What tasks have told.
+    /// The events that tasks have told.
     package private(set) var events: [any TaskEvent] = []
 
     package init() throws {
@@ -28,7 +28,7 @@ package final class ScratchMachine {
         self.machine = machine
     }
 
-    /// What tasks work with.
+    /// The context that tasks work with.
     package func context(_ asking: ScriptedAsking = ScriptedAsking()) -> TaskContext {
         TaskContext(machine: machine, asking: asking, now: .reference) { self.events.append($0) }
     }

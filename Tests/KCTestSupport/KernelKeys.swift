@@ -23,7 +23,7 @@ package enum KernelKeys {
     /// False where the kernel lists no keys, as in containers.
     package static var isListed: Bool { (try? String(contentsOfFile: "/proc/keys", encoding: .utf8))?.isEmpty == false }
 
-    /// What was there before, which is not of tests of this process.
+    /// The names of the keys that were there before, which are not of tests of this process.
     private static let before = names()
     /// Looks at what is there, before any test makes a key.
     static func begin() { _ = before }

@@ -4,7 +4,7 @@ import Foundation
 package struct OpenSSLCommand: Sendable {
     /// Why a command failed.
     package struct Failure: Error, CustomStringConvertible {
-        /// What it printed.
+        /// The message that the command printed.
         package let description: String
     }
 

@@ -9,11 +9,11 @@ internal import Synchronization
 
 /// A TPM 2.0 in software (swtpm), with a state of its own, which answers at a socket in a folder.
 ///
-/// It ends with the last reference to it. Only a suite that waits for programs can start one.
+/// A TPM ends with the last reference to it. Only a suite that waits for programs can start one.
 package final class SoftwareTPM: Sendable {
-    /// What a machine needs to have one.
+    /// True if the programs that a TPM needs are installed.
     package static let isInstalled = ["swtpm", "socat"].allSatisfy { ExternalProgram.locate($0) != nil }
-    /// What to say if it is missing.
+    /// The message if a program is missing.
     package static let missing = "swtpm or socat is not installed"
 
     private let folder: TemporaryFolder
@@ -48,7 +48,7 @@ package final class SoftwareTPM: Sendable {
                 "--log", "file=\(folder.path("log")),level=20", "--daemon", "--pid", "file=\(folder.path("pid"))",
             ])
         guard outcome.status == 0 else { throw Failed(said: outcome.errorText) }
-        // It may take a moment until it can be reached.
+        // The TPM may take a moment until it can be reached.
         let deadline = ContinuousClock.now.advanced(by: .seconds(20))
         while try ExternalProgram.run("socat", ["-u", "/dev/null", "UNIX-CONNECT:\(socket)"]).status != 0 {
             guard ContinuousClock.now < deadline else { throw Failed(said: "swtpm cannot be reached") }
@@ -62,7 +62,7 @@ package final class SoftwareTPM: Sendable {
         else { return }
         try FileManager.default.removeItem(atPath: folder.path("pid"))
         kill(process, SIGKILL)
-        // It is no child of this process, so it can only be seen to be gone.
+        // The TPM is no child of this process, so it can only be seen to be gone.
         while kill(process, 0) == 0 { usleep(1_000) }
     }
 
@@ -92,7 +92,7 @@ package final class SoftwareTPM: Sendable {
         return outcome
     }
 
-    /// It, or a program that uses it, failed.
+    /// A failure of the TPM, or of a program that uses it.
     package struct Failed: Error, CustomStringConvertible {
         let said: String
         package var description: String { said }

@@ -7,7 +7,7 @@ import KCSecurityTokens
 ///
 /// Used by one thread at a time.
 package final class SoftwareToken: TokenTransport, @unchecked Sendable {
-    /// What a person, or somebody between, does.
+    /// The conduct of a person, or of somebody between.
     package enum Conduct {
         case touches
         /// Declines on the token.

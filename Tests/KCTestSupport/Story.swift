@@ -16,7 +16,7 @@ import Foundation
 ///
 /// Output must match the given lines exactly; `…` matches any text within a line, and a line `...` any number of lines.
 package struct Story {
-    /// One command line.
+    /// A command line of a story.
     package struct Step {
         /// The line number in the story.
         package let line: Int

@@ -38,7 +38,7 @@ package final class TestHome: Sendable {
 
     /// Creates a copy of a home that was prepared before, as it is after the last run there.
     ///
-    /// What is bound to paths, such as kept states and catalogues, is not known in the copy.
+    /// Data that is bound to paths, such as kept states and catalogues, is not known in the copy.
     package init(copying other: TestHome) throws {
         retention = MemoryRetention()
         kernel = retention

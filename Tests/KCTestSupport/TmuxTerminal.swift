@@ -11,7 +11,7 @@ package final class TmuxTerminal {
         let wanted: String
         let screen: String
 
-        /// What was expected, and what the screen shows.
+        /// The expected text, and the contents of the screen.
         package var description: String { "\(wanted) does not appear on the screen:\n\(screen)" }
     }
 
@@ -35,7 +35,7 @@ package final class TmuxTerminal {
     }
 
     deinit {
-        // The socket belongs to this server alone. It is not an error if the server has already ended.
+        // The socket belongs to this server alone. A server that has already ended is not an error.
         _ = try? ExternalProgram.run("tmux", ["-S", socket, "kill-server"])
     }
 

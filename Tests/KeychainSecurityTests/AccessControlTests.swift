@@ -193,7 +193,7 @@ struct AuthenticationContextTests {
             let context = Context(answer)
             let reading = query("ann", [kSecUseAuthenticationContext: context, kSecReturnData: true])
             #expect(program.find(reading).0 == status)
-            // What the keychain refused is not tried again.
+            // A passcode that the keychain refused is not tried again.
             #expect(context.forgotten.withLock { $0 } == ((try? answer.get()) == nil ? 0 : 1))
         }
         let silent: [CFString: Any] = [
@@ -201,7 +201,7 @@ struct AuthenticationContextTests {
             kSecReturnData: true,
         ]
         #expect(program.find(query("ann", silent)).0 == errSecInteractionNotAllowed)
-        // What an evaluated context opens is not locked, so it is not skipped either.
+        // An item that an evaluated context opens is not locked, so it is not skipped either.
         let skipping = silent.merging([kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]) { $1 }
         #expect(program.find(query("ann", skipping)).0 == errSecItemNotFound)
         right.isEvaluated.withLock { $0 = true }

@@ -161,7 +161,7 @@ struct LifecycleTests {
             Thread {
                 var (number, wasLocked) = (0, false)
                 while !wasLocked {
-                    // What is asked for after this must fail, and what was asked for before may.
+                    // A request after the locking must fail, and a request before it may.
                     wasLocked = isLocked.withLock { $0 }
                     let status =
                         thread.isMultiple(of: 2)

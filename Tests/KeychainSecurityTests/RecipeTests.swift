@@ -13,7 +13,7 @@ struct RecipeTests {
         environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin"]
     }
 
-    /// What a sample prints, copied to where a user might install it.
+    /// The output of a sample that is copied to where a user might install it.
     private func run(_ name: String, _ arguments: [String] = []) throws -> String {
         let program = folder.path(name)
         #expect(try ExternalProgram.run("cp", [ExternalProgram.built(name), program]).status == 0)

@@ -77,7 +77,7 @@ struct DocumentedErrorTests {
         /(?:`[A-Z][\w.]*`(?: \(`\w+`(?:, `\w+`)*\))?|`\w+`)(?:(?:,| and) `[\w.]+`)*\.?/
     nonisolated(unsafe) private static let thrownType = /throws\((\w+)\)(?: ->[^{]*)? *$/
 
-    /// What a list says that is not so.
+    /// The statements of a list that are wrong, or that only repeat its declaration.
     static func faults(of list: List) -> [String] {
         var faults: [String] = []
         var namesError = false

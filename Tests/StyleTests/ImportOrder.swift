@@ -11,7 +11,7 @@ enum ImportOrder {
         }
     }
 
-    /// What a line like `@testable internal import struct Module.Name` imports.
+    /// The name that a line like `@testable internal import struct Module.Name` imports.
     private static func module(of line: Substring) -> Substring? {
         let words = line.split(separator: " ")
         guard let keyword = words.firstIndex(of: "import"),

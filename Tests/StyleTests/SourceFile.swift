@@ -1,6 +1,6 @@
 import Glibc
 
-/// One file of the repository, as text and as code.
+/// A file of the repository, as text and as code.
 struct SourceFile: Sendable {
     /// The path below the root of the repository.
     let path: String

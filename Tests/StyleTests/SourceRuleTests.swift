@@ -103,6 +103,14 @@ struct SourceRuleTests {
         ),
         (.archivesAreNamed, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "try ArchiveFile(path: a)")),
         (.nothingLeftOver, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
+        (
+            .commentsNameTheirSubject,
+            SourceFile(path: "Sources/Tasks/KCAsking/A.swift", text: "/// Opens a file. It\n/// may be locked.\n")
+        ),
+        (
+            .commentsNameTheirSubject,
+            SourceFile(path: "Sources/Tasks/KCAsking/B.swift", text: "/// - Returns: What it has.\n")
+        ),
     ]
 
     /// Files that seem to break a rule but do not.
@@ -133,6 +141,9 @@ struct SourceRuleTests {
             path: "Sources/Keychain/KCKeychainModel/H.swift",
             text: function("switch a {\n" + cases(90) + "    }\n", 1)),
         SourceFile(
+            path: "Sources/Keychain/KCKeychainModel/J.swift",
+            text: "/// A file that\n/// One may open, which is what It means. Its name\nlet a = \"b. It is\"\n"),
+        SourceFile(
             path: "Sources/Keychain/KCKeychainModel/I.swift",
             text: "    func a() -> Int { 1 }\n    func b()\n" + function("a()\n", 58)),
     ]
@@ -150,6 +161,9 @@ struct SourceRuleTests {
         #expect(Repository.sources.count > 20, "the sources were not found")
         #expect(Repository.sources.flatMap { rule.violations(in: $0) } == [], "\(rule.rawValue)")
     }
+
+    @Test("Comments of the tests name their subjects, too")
+    func commentsOfTests() { #expect(Repository.tests.flatMap(CommentSubjects.violations) == []) }
 
     @Test("Every rule finds its violations", arguments: planted.indices)
     func rulesFindViolations(index: Int) {

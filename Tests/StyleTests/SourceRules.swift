@@ -17,6 +17,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     case archivesAreNamed = "an archive is opened under its name, or where nobody else can have given it one"
     case tasksHaveNoWords = "a task knows no option, terminal, exit code or sentence"
     case proseIsNotRead = "what the program does depends on no message and no hint"
+    case commentsNameTheirSubject = "no sentence of a comment begins with It, That, Those, What or One"
     case nothingLeftOver = "no mark says that something is still to be done"
 
     /// The only target that may import each library.
@@ -186,6 +187,8 @@ enum SourceRule: String, CaseIterable, Sendable {
                 "hints.contains",
             ]
             return file.lines(of: questions.flatMap { file.code.places(of: $0) })
+        case .commentsNameTheirSubject:
+            return CommentSubjects.violations(in: file)
         case .nothingLeftOver:
             return leftovers(in: file)
         }

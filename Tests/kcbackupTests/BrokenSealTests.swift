@@ -55,7 +55,7 @@ struct BrokenSealTests {
         #expect(json.status == .incomplete)
         #expect(json.text.components(separatedBy: "\"sealBroken\":true").count == 2)
         #expect(json.text.contains("\"secret\":\"second-word\"") && !json.text.contains("first-word"))
-        // What was printed cannot be imported as if it were good.
+        // The printed items cannot be imported as if they were good.
         try home.write("found.jsonl", json.text)
         #expect(home.run("keychain create copy --no-passcode").status == .ok)
         let refused = home.run("import found.jsonl --into copy")

@@ -194,7 +194,7 @@ struct CanaryPlaceTests {
         try #require(made.status == 0, "\(made.errorText)")
         let script = "export MARK='a text that is swapped'\n" + Self.swapped.replacing("\n", with: " >>told\n")
         let watched = Result { try CanaryWatch(inMemory: false)(script + " >>told\n", every: 10, pagesOut: true) }
-        // What the kernel wrote is on the disk, and not in what it keeps of the file.
+        // The pages that the kernel wrote are on the disk, and not in its cache of the file.
         let ended = try bash("swapoff swap; sync; dd if=swap iflag=nocache count=0")
         #expect(ended.status == 0, "\(ended.errorText)")
         let outcome = try watched.get()

@@ -45,7 +45,7 @@ struct ClockTests {
             let after = try archives(home)
             if command.hasPrefix("create"), outcome.status == .ok {
                 #expect(after.count == before.count + 1 && before.isSubset(of: after), "\(told)")
-                // What was made just now is the newest, whatever the dates of the others say.
+                // The archive that was made just now is the newest, whatever the dates of the others say.
                 #expect(home.run("prune b --keep-last 1").status == .ok, "\(told)")
                 #expect(try archives(home).isSuperset(of: after.subtracting(before)), "\(told)")
             } else if command.hasPrefix("prune") {

@@ -112,7 +112,7 @@ struct ConcernedJobTests {
             "keychain set-passcode --new-passcode file:new --yes",
             says: "job 'all': keychain 'login' has a passcode, and the job has none: "
                 + "it fails while the keychain is locked\nkcbackup: hint: back up each by itself")
-        // What was hinted at before there were two passcodes.
+        // The hint from before there were two passcodes.
         expect(
             "schedule edit all --passcode file:new",
             says: "job 'all': keychains 'login', 'third' have a passcode each, and '--passcode' gives that of one")

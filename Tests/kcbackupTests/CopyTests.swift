@@ -329,7 +329,7 @@ struct CopyTests {
         #expect(try fetched("verify bucket:x --against backups", .damaged) == 1)
         try FileManager.default.removeItem(atPath: home.path(first))
         #expect(try fetched("verify bucket:x --against backups", .notFound) == 0)
-        // What is gone here and there is not forgotten, and a copy is not blamed for what is damaged here.
+        // An archive that is gone here and there is not forgotten, and a copy is not blamed for damage here.
         let here = "backups/" + String(try #require(first.split(separator: "/").last))
         let original = try home.folder.read("work/" + here)
         try FileManager.default.removeItem(atPath: home.path(here))

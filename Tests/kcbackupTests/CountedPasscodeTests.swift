@@ -88,7 +88,7 @@ struct CountedPasscodeTests {
         let outcome = try expect(reveal, .locked)
         #expect(outcome.messages.contains("the next try is possible in 30 min at the latest"))
         #expect(home.chip.wrongGuesses == 30)
-        // What needs no passcode is as it was.
+        // Commands that need no passcode work as before.
         try expect("item list")
         try expect("create a.kcb --unencrypted")
         home.chip.set(wrongGuesses: 5)
@@ -113,7 +113,7 @@ struct CountedPasscodeTests {
             let outcome = try expect(line, .refused)
             #expect(outcome.messages.contains("the TPM that counts this passcode is another one"), "\(line)")
         }
-        // It keeps nobody from moving the key of the device on.
+        // The loss of the TPM keeps nobody from moving the key of the device on.
         try expect("device seal --without-archive --yes")
         try expect("device unseal --confirm \(id)")
         try expect("create b.kcb --passphrase file:passphrase --escrow escrow")

@@ -119,7 +119,7 @@ struct DamagedKeychainUndoTests {
         try FileManager.default.removeItem(atPath: moved)
         let listed = home.run("undo --list --verbose")
         #expect(listed.status == .ok && listed.messages.contains(words), "\(listed.messages)")
-        // What the note says to do.
+        // The remedy that the note names.
         try FileManager.default.moveItem(atPath: home.folder.path(file), toPath: home.folder.path("new.keychain"))
         let states = try names("/undo/").filter { $0.hasSuffix(".keychain") }
         let dates = states.compactMap { $0.split(separator: "/").last?.split(separator: "-").first }

@@ -66,7 +66,7 @@ struct DesktopUndoModelTests {
             "attempt item update --label \(label) --secret file:new\(keyring) --yes",
             "attempt item update --class genp --set labl=\(label)\(keyring) --yes",
             "attempt undo --yes\(keyring)",
-            // What other programs do is no change that undo takes back by itself.
+            // Undo by itself takes back no change of another program.
             "history=\"$history; add \(label)\"; $DESKTOP add login \(label) other c \(UInt8.random(in: 1...9, using: &random))",
             "history=\"$history; delete\"; delete login/1 || true",
         ].randomElement(using: &random) ?? ""

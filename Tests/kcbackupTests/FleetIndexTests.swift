@@ -23,7 +23,7 @@ struct FleetIndexTests {
         #expect(found.text.contains("1 item on 1 machine") && !found.text.contains("ada"))
         #expect(fleet.search("example").text.contains("2 items on 2 machines"))
         #expect(try !fleet.file("fleet.index", has: IndexedFleet.secret))
-        // What the key can do is all that its holder can do.
+        // The holder of the key can do only what the key can do.
         #expect(fleet.home.run("verify \(archive) -i inspect-key").status == .incomplete)
         #expect(fleet.home.run("keychain create --no-passcode").status == .ok)
         let restored = fleet.home.run("restore \(archive) -i inspect-key --accept-origin \(try fleet.id("ada"))")

@@ -203,7 +203,7 @@ struct HomeTests {
             #expect(looked.text == found)
             #expect(looked.messages.contains("2 items are not in the archive: left out, or not readable, when"))
         }
-        // What is only listed, or was asked for by name, is not less for that.
+        // A list, or an item that is asked for by name, is not incomplete for that reason.
         #expect(home.run("item list --keychain home:").status == .ok)
 
         #expect(home.run("schedule add nightly --keychain home: --unencrypted --to backups").status == .ok)

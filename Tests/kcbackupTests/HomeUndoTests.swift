@@ -177,7 +177,7 @@ struct HomeUndoTests {
                 #expect(outcome.text.contains(#""update":1"#) && outcome.text.contains(#""fail":2"#))
             }
             #expect(text(".netrc") == "archived" && text(".ssh/id_a") == nil)
-            // What is as in the archive needs no right.
+            // A file that is as in the archive needs no right.
             #expect(home.run("restore h.kcb .netrc --passphrase file:pass").status == .ok)
         }
         guard isMarked else { return }

@@ -97,7 +97,7 @@ struct JobFleetTests {
         }
         #expect(machine.run("schedule add y -r \(keys[0]) --to c --fleet nas:fleet --if-changed").status == .ok)
         #expect(machine.run("run y").status == .ok)
-        // It is another file than the archive here from then on, and is read back after what is to be copied.
+        // The copy is another file than the archive here from then on, and is read back after what is to be copied.
         #expect(machine.run("rekey c -i old -r \(keys[1])").status == .ok)
         #expect(machine.run("schedule edit y -r \(keys[1])").status == .ok)
         #expect(machine.run("run y").status == .ok)

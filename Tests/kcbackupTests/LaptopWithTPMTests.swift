@@ -157,7 +157,7 @@ struct LaptopWithTPMTests {
         let recipient = try #require(sheet.firstMatch(of: /age1[a-z0-9]+/)).0
         _ = expect("create elsewhere.kcb -r \(recipient) --passcode file:passcode", on: laptop)
 
-        // What is left is the sheet, the archive and what its owner knows.
+        // The sheet, the archive and what its owner knows are all that is left.
         let empty = try TemporaryFolder()
         try empty.write("elsewhere.kcb", home.folder.read("work/elsewhere.kcb"))
         try FileManager.default.removeItem(atPath: home.folder.path)

@@ -112,7 +112,7 @@ struct ManualTests {
         for (part, members) in manual.parts {
             #expect(seen.members[part] == Set(members.map(\.name)), "\(part)")
         }
-        // What a command of 'exec' prints is its own.
+        // The output of a command that 'exec' runs is that command's own.
         let verbs = Set(verbPaths().map { $0.joined(separator: " ") }).subtracting(["exec"])
         #expect(verbs.isSubset(of: manual.commands.keys), "\(verbs.subtracting(manual.commands.keys))")
     }

@@ -14,7 +14,7 @@ struct ProgressTests {
         home = try TestHome()
     }
 
-    /// What is drawn if progress is reported at these times.
+    /// The texts that are drawn if progress is reported at these times.
     private func drawn(
         _ looks: [(milliseconds: Int, done: UInt64)], of total: UInt64?, width: Int? = 80, showsMessages: Bool = true,
         style: OutputStyle = OutputStyle()

@@ -26,7 +26,7 @@ struct QuietCheckTests {
         #expect(home.run("item add --service a --account b --secret file:wrong --passcode file:passcode").status == .ok)
     }
 
-    /// What one run did while it checked secrets.
+    /// The record of a run while it checked secrets.
     private struct Run {
         let outcome: TestHome.Outcome
         /// For each check, whether what is typed was shown.

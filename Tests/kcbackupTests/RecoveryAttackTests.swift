@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-/// One fault in a forged archive, and the message with which the script must refuse it.
+/// A fault in a forged archive, and the message with which the script must refuse it.
 struct RecoveryAttack: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let message: String

@@ -81,7 +81,7 @@ struct RecoveryKitTests {
         let kit = try make()
         let second = kit.lines[1]
         var swapped = Array(second)
-        // That of the end of the line is always noticed.
+        // A mistake at the end of a line is always noticed.
         swapped[swapped.count - 1] = swapped.last == "Q" ? "P" : "Q"
         let terminal = ScriptedTerminal(
             answers: [

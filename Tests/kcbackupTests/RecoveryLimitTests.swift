@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-/// What an untrusted archive can cost, and what of it can reach a terminal.
+/// The costs that an untrusted archive can cause, and what of it can reach a terminal.
 extension RecoveryAttackTests {
     /// Streams that decompress to 64 MiB, in archives of less than 1 MiB.
     enum Bomb: String, CaseIterable, Sendable {

@@ -100,7 +100,7 @@ struct RemoteBytesTests {
         let left = try home.folder.list().filter { $0.hasPrefix("work/remote/") && $0.contains(".part") }
         #expect(left.isEmpty, "\(left)")
         #expect(try home.folder.read("work/remote/taken/a.kcb") == Array("mine".utf8))
-        // What would change one is seen.
+        // A call that would change a complete copy is seen.
         _ = try ExternalProgram.run(home.path("bin/rclone"), ["copyto", home.path("key"), "nas:taken/a.kcb"])
         #expect(try violations.hasPrefix("copyto "))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-/// What users see on terminals of three sizes; the expected screens are in `Screens`.
+/// The screens that users see on terminals of three sizes; the expected ones are in `Screens`.
 @Suite("Screens", .waitsForPrograms)
 struct ScreenTests {
     private static let sizes = [(80, 24), (120, 40), (40, 20)]

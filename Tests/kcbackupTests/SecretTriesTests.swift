@@ -154,7 +154,7 @@ struct SecretTriesTests {
                 current: SecretBytes(copying: Array(present.utf8)), new: SecretBytes(copying: Array(new.utf8)),
                 cost: ScryptCost(logN: 1), now: session.now)
             present = new
-            // One more wrong passcode would delay the next try.
+            // A fifth wrong passcode would delay the next try.
             for _ in 1...4 { #expect(home.run("keychain unlock --passcode file:wrong").status == .wrongKey) }
             #expect(try home.wrongPasscodes("login") == 4)
             let plain = String(String.UnicodeScalarView(new.unicodeScalars.filter { $0 != "\u{feff}" && $0 != "\r" }))

@@ -68,7 +68,7 @@ struct TenYearsTests {
         #expect(runs > 50)
         let catalogue = try catalogue(home)
         #expect(catalogue.complete.count < 70)
-        // One backup is kept for each of three years: this one, and the last days of the two before.
+        // Each of three years keeps one backup: this one, and the last days of the two before.
         let oldest = try #require(catalogue.complete.map(\.created).min())
         #expect((365...1_100).contains((home.nextTime().seconds - oldest.seconds) / 86_400))
     }

@@ -153,7 +153,7 @@ struct TokenTests {
         let touches = token.touches
         let (found, _) = run(find, answers: ["maple"])
         #expect(found.text == "s3cret" && token.touches == touches, "\(found.messages)")
-        // What was typed unlocked the keychain, so a touch is enough from now on.
+        // The typed passcode unlocked the keychain, so a touch is enough from now on.
         #expect(run(find).1.asked == [touch])
     }
 

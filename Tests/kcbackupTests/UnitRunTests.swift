@@ -3,7 +3,7 @@ import KCByteStreams
 import KCTestSupport
 import Testing
 
-/// What `Desktop/unit.py` needs, which runs a service under the restrictions of its unit.
+/// The requirements of `Desktop/unit.py`, which runs a service under the restrictions of its unit.
 enum UnitSandbox {
     static let isThere: Bool = {
         let script = "import ctypes; ctypes.CDLL('libseccomp.so.2')"

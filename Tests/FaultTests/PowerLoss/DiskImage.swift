@@ -1,7 +1,7 @@
 import Foundation
 import KCTestSupport
 
-/// What a disk holds after a loss of power, as far as it differs from what it held before the run.
+/// The contents of a disk after a loss of power, as far as they differ from those before the run.
 struct DiskImage: Hashable, Sendable {
     struct File: Hashable, Sendable {
         /// Its place in the record, by which two names of one file are known.
@@ -15,7 +15,7 @@ struct DiskImage: Hashable, Sendable {
 
     /// The paths that are gone, or hold something else.
     let removed: Set<String>
-    /// What is new or changed, by its path.
+    /// The new or changed files, by their paths.
     let files: [String: File]
 
     /// Writes the paths that are gone into the file `removed`, and the rest into the folder `tree`.
@@ -51,7 +51,7 @@ struct DiskImage: Hashable, Sendable {
 }
 
 extension DiskRecord {
-    /// What becomes of an event that no sync has made durable.
+    /// The fate of an event that no sync has made durable.
     enum Fate {
         case lost
         case kept
@@ -81,7 +81,7 @@ extension DiskRecord {
         return found
     }
 
-    /// What the disk holds if the power fails after `count` events.
+    /// The contents of the disk if the power fails after `count` events.
     ///
     /// - Parameters:
     ///   - syncs: the result of ``syncs()``.

@@ -84,7 +84,7 @@ extension DiskRecord {
         "copy_file_range", "sendfile", "splice", "lseek",
     ]
 
-    /// What a run did to a copy of `folder` that was at `home`.
+    /// Records what a run did to a copy of `folder` that was at `home`.
     ///
     /// - Throws: `TracedCall.Unreadable` if the trace has a call whose effect is not known.
     init(folder: String, _ trace: [UInt8], below home: String) throws {
@@ -103,7 +103,7 @@ private struct DiskRecorder {
 
     var record: DiskRecord
     private let home: String
-    /// What each folder holds now, and how long each file is.
+    /// The present contents of each folder, and the length of each file.
     private var folders: [Int: [String: Int]] = [:]
     private var lengths: [Int: Int] = [:]
     /// The files without a name, by the path that strace prints.

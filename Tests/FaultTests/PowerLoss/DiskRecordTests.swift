@@ -2,7 +2,7 @@ import Foundation
 import KCTestSupport
 import Testing
 
-/// What the record and the rebuilt disks of ``PowerLossTests`` mean.
+/// The meaning of the record and of the rebuilt disks of ``PowerLossTests``.
 @Suite("Records of what a run does to a disk")
 struct DiskRecordTests {
     private let folder: TemporaryFolder

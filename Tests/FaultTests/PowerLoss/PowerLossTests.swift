@@ -73,7 +73,7 @@ struct PowerLossTests {
 }
 
 extension FaultBench {
-    /// What the undisturbed command does to the disk.
+    /// Records what the undisturbed command does to the disk.
     ///
     /// - Parameter syncs: false to have the kernel sync nothing.
     func record(syncing syncs: Bool = true) throws -> DiskRecord {
@@ -85,7 +85,7 @@ extension FaultBench {
             folder: folder.path("template"), folder.read("disk"), below: folder.path("home"))
     }
 
-    /// What is wrong after a loss of power that left `state`.
+    /// The violations after a loss of power that left `state`.
     func violations(of record: DiskRecord, _ state: (moment: Int, image: DiskImage)) throws -> [String] {
         let disk = try TemporaryFolder(inMemory: true)
         try state.image.write(into: disk)

@@ -2,9 +2,9 @@
 struct TracedCall {
     let name: String
     let arguments: [ArraySlice<UInt8>]
-    /// What it returned; negative if it failed.
+    /// The result; negative if the call failed.
     let result: Int
-    /// What it returned, with the path of a new descriptor.
+    /// The result as printed, with the path of a new descriptor.
     let resultWord: ArraySlice<UInt8>
     /// True if strace returned the result in place of the kernel.
     let isInjected: Bool
@@ -110,7 +110,7 @@ struct TracedCall {
         return (number, String(decoding: path, as: UTF8.self), isNameless)
     }
 
-    /// What is wrong with a call that cannot be understood.
+    /// The error for a call that cannot be understood.
     func unreadable() -> Unreadable {
         Unreadable(
             line:

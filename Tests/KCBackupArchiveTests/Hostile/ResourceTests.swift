@@ -126,7 +126,7 @@ struct ResourceTests {
             let bytes = try forgery.bytes()
             let before = try peakMemory()
             _ = try genuine.outcome(of: bytes)
-            // The longest allowed line is 22 MiB. It is in memory twice while its buffer grows.
+            // The longest allowed line is 22 MiB. A line is in memory twice while its buffer grows.
             if try peakMemory() - before > 100 << 10 { exit(1) }
         }
     }

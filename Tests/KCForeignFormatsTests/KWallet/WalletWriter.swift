@@ -64,7 +64,7 @@ struct WalletWriter {
         }
     }
 
-    /// What GnuPG encrypts: the ID of the key, the index and the contents.
+    /// The message that GnuPG encrypts: the ID of the key, the index and the contents.
     func message(data other: [UInt8]? = nil) throws -> [UInt8] {
         let (index, data) = (try index(), other ?? data)
         return text("0123ABCD") + big(UInt32(index.count)) + index + big(UInt32(data.count)) + data

@@ -156,7 +156,7 @@ struct KubernetesExportTests {
         let (text, _, _) = try export(try ExportSample.items(lines[0]), .json)
         #expect(
             try export(try ExportSample.items(ExportSample.lines), .json).text.contains("home-wi-fi-0000000000000001"))
-        // What was exported and imported again stands beside the item that it was made of.
+        // An item that was exported and imported again stands beside the one that it was made of.
         let again = try ForeignReading.read(text, as: KubernetesFormat()).items
         let writer = KubernetesWriter(.json)
         var export = ItemExport(to: writer, filter: nil, spoolingIn: "/nowhere")

@@ -9,7 +9,7 @@ import KCRecoveryKits
 @testable import KCKeychainModel
 
 extension FuzzTarget {
-    /// What holds keys, and what people type.
+    /// The targets for texts that hold keys, and for those that people type.
     static let keys = [
         FuzzTarget("bech32", ["age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"]) { bytes in
             var decoded: [UInt8] = []

@@ -115,7 +115,7 @@ enum ModelSchema {
         }
     }
 
-    /// What two values are compared by: bytes or a number.
+    /// The weight by which two values are compared: bytes or a number.
     enum Weight: Hashable {
         case bytes([UInt8])
         case number(Int64)

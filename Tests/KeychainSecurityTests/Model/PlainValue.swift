@@ -105,7 +105,7 @@ extension PlainResult: CustomStringConvertible {
     }
 }
 
-/// One of the four calls.
+/// A call of one of the four kinds.
 struct PlainCall: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case add, copy, update, delete

@@ -5,7 +5,7 @@ import Testing
 
 /// A home whose secrets are canaries, in which the real program is watched from outside (`Canaries/watch.py`).
 struct CanaryWatch {
-    /// What the watcher saw.
+    /// An event that the watcher saw.
     struct Event: Decodable, Sendable {
         enum Kind: String, Decodable, Sendable { case start, stop, exit, end }
 
@@ -18,7 +18,7 @@ struct CanaryWatch {
         let core: Bool?
     }
 
-    /// What a run printed, and what the watcher saw of it.
+    /// The output of a run, and what the watcher saw of it.
     struct Outcome {
         let told: [UInt8]
         let events: [Event]

@@ -27,7 +27,7 @@ import KCStoreTasks
 
 @testable import kcbackup
 
-/// One failure of each kind, for the table in docs/errors.md.
+/// A failure of each kind, for the table in docs/errors.md.
 enum FailureExamples {
     /// The types whose every case must be among the examples, with the files that declare them.
     static let types: [(type: String, file: String)] = [

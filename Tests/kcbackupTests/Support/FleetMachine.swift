@@ -56,7 +56,7 @@ struct FleetMachine {
         }
     }
 
-    /// What this machine said, oldest first.
+    /// The receipts of this machine, oldest first.
     func receipts() throws -> [Receipt] {
         try receiptFiles().map { path in
             try Receipt(verifying: Array(Data(contentsOf: URL(fileURLWithPath: path))))

@@ -151,12 +151,12 @@ struct JSONHome {
             {"class":"inet","attributes":{"srvr":"mail.example.org","acct":"ada"}}
 
             """)
-        // One entry of each kind: imported, marked, refused, and left out.
+        // An entry of each kind: imported, marked, refused, and left out.
         try home.write(
             "netrc",
             "machine a login b password c\nmachine a login b password d\nmachine e login f\n"
                 + "machine i login j password k\nmachine g login \(String(repeating: "x", count: 70_000)) password h\n")
-        // One code, and one that depends on a counter.
+        // A code, and another one that depends on a counter.
         try home.write("codes", "otpauth://totp/a?secret=MZXQ\notpauth://hotp/b?secret=MZXQ&counter=1\n")
         try home.write("changed", "machine i login j password l\n")
         try home.write(

@@ -137,7 +137,7 @@ private struct ArgumentReader {
     var text: Substring
     let examples: [String: String]
     var used: Set<String> = []
-    /// What is wrong, after `explanation` has returned nil.
+    /// The fault, after `explanation` has returned nil.
     var fault = "a message is one string, and each hint is one"
 
     /// How many remedies have begun and not ended.

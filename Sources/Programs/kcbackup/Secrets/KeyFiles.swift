@@ -49,7 +49,7 @@ extension Session {
         let wanted = WantedSecret(.passphraseOfIdentities(file: path), .identityPassphrase, from: passphrase)
         return try readKeyFile(path, isSecret: true, wanted) { text in
             if SheetForm.isSheet(text) { throw KitProblem.sheetAsIdentity(path: path) }
-            return try IdentityFile.parse(text, plugins: context.plugins)
+            return try IdentityFile.parse(text, plugins: plugins)
         }
     }
 
