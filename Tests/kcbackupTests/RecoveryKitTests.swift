@@ -205,6 +205,10 @@ struct RecoveryKitTests {
         let other = String(decoding: try home.folder.read("work/other"), as: UTF8.self)
         try home.write("both", "\(key)\n\(other)")
         #expect(home.run("recovery check -i both").status == .usage)
+        // An identity of a plugin is no key of a kit, and may have opened the archive, too.
+        try home.write("both", "\(key)\n\(home.run("protect identity --class none").text)")
+        let refused = home.run("recovery check -i both")
+        #expect(refused.status != .ok && refused.messages.contains("plugin"), "\(refused.messages)")
         #expect(home.run("recovery list").text.contains("never"))
     }
 

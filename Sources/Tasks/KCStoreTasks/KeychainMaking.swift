@@ -17,7 +17,7 @@ package enum KeychainMakingEvent: TaskEvent {
     case strength(PasscodeStrength, SecretQuestion.Kind)
     /// The keychain has no passcode: this device alone opens it.
     case noPasscode
-    /// The keychain is made; the key of the device, too, if it is given.
+    /// The keychain is made, perhaps with the key of the device.
     case made(keychain: String, NewKeychain.Made)
     /// The passcode of the keychain is the one that the archived keychain had.
     case archivedPasscode
@@ -104,7 +104,7 @@ extension TaskContext {
 
     /// Unlocks a new keychain, whose passcode was typed, for later commands; even if that fails, it has been created.
     ///
-    /// - Throws: what interrupts the run.
+    /// - Throws: the failure, if a signal asks the run to end.
     package func keepUnlocked(_ local: LocalKeychain, _ passcode: borrowing SecretBytes?) throws {
         do {
             let keychain = try local.open(in: machine)

@@ -34,7 +34,7 @@ extension StandardStore {
     }
 }
 
-/// A key of this device that was made since the desktop keyring or a file is the first to need it.
+/// A key of this device that was made for the first store that needs it.
 package struct DeviceMade: TaskEvent, Hashable, Sendable {
     package let device: DeviceID
 

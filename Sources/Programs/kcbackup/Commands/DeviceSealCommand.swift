@@ -156,12 +156,12 @@ struct KeyCopyConsent: ParsableArguments {
             }
             return
         }
-        session.subject.store = local.name
-        defer { session.subject.store = nil }
         let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
-        try session.context.trying(wanted, of: keychain) { secret in
-            try session.machine.unlocked.unlock(
-                keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
+        try local.naming {
+            try session.context.trying(wanted, of: keychain) { secret in
+                try session.machine.unlocked.unlock(
+                    keychain, passcode: secret.copy(), now: session.machine.clock(), keepsSession: false)
+            }
         }
     }
 

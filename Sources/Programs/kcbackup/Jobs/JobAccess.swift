@@ -12,8 +12,15 @@ internal import KCStoreTasks
 extension Job {
     /// Refuses a job whose archives cannot be made for its keys and the recovery kits of this device.
     ///
-    /// - Throws: as `ArchiveKeyRequest.recipients`.
-    func requireKeys(in session: Session) throws { _ = try backup.keys?.recipients(in: session.unattended) }
+    /// - Throws: `Failure`, which has what `ArchiveKeyRequest.recipients` throws.
+    func requireKeys(in session: Session) throws {
+        let unattended = session.unattended
+        do {
+            _ = try backup.keys?.recipients(in: unattended)
+        } catch {
+            throw unattended.failure(of: error)
+        }
+    }
 
     /// Warns of units that an earlier job of this name has left, and that start this one as if it were that.
     func warnOfUnits(in session: Session) {

@@ -17,6 +17,10 @@ extension NamedStore {
     /// - Throws: `UsageProblem` for an option that is not for its kind; the errors of opening it.
     func open(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         try begin(options, in: session)
+        if kind == .file {
+            session.subject.file = name
+            try options.access.file.check(with: name)
+        }
         return try opened(options.access, for: options.use, in: session.context)
     }
 
@@ -29,12 +33,9 @@ extension NamedStore {
     }
 
     /// Refuses options that are not for the kind of the store, and names it in failures.
-    func begin(_ options: StoreOptions, in session: Session) throws {
+    func begin(_ options: StoreOptions, in session: Session) throws(UsageProblem) {
         try kind.check(options.given)
         session.subject.store = kind == .file ? FileOfItems.name(name) : name
-        if kind != .file { return }
-        session.subject.file = name
-        try options.access.file.check(with: name)
     }
 
     /// The name as `--keychain` takes it in hints; nil if none is needed.

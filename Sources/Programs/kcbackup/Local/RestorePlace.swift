@@ -62,7 +62,7 @@ extension RestorePlace {
     /// Checks that there can be what the user names to restore into, before anything is asked for: the folder of a keychain,
     /// the bus of the desktop keyring.
     ///
-    /// - Throws: `FileFailure`, `LocalKeychainFailure`, `UsageProblem` (`empty`), `SecretServiceFailure`.
+    /// - Throws: `FileFailure`, `LocalKeychainFailure`, `KeychainNameProblem`, `SecretServiceFailure`.
     static func require(_ given: String?, in session: Session) throws {
         guard let given else { return }
         switch try StoreChoice.named(given, in: session.machine) {

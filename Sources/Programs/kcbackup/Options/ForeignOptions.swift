@@ -38,7 +38,7 @@ struct ForeignOptions: ParsableArguments {
 extension FileAccess {
     /// Refuses contradictory options, before anything is read.
     ///
-    /// - Throws: `UsageProblem`.
+    /// - Throws: `UsageProblem`, `FileAccessProblem` (`unknownFormat`).
     func check(with path: String, passcode: SecretSource? = nil) throws {
         if path.isEmpty { throw UsageProblem.emptyFile }
         if keyFile?.isEmpty == true { throw UsageProblem.empty(.keyFile) }
