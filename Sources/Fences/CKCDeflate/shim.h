@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a compressor has seen of plaintext is wiped before its memory is freed. The size of an allocation is stored in
+// Plaintext that a compressor has seen is wiped before its memory is freed. The size of an allocation is stored in
 // front of it; a prefix of 64 bytes preserves the alignment that the compressor asks for.
 enum { kcb_deflate_prefix = 64 };
 
