@@ -29,7 +29,7 @@ struct DesktopHostileTests {
         # With a terminal.
         attended() {
           local status=0
-          timeout 60 script -qec "$*" /dev/null </dev/null >messages || status=$?
+          timeout 200 script -qec "$*" /dev/null </dev/null >messages || status=$?
           echo "$status $(tr -d '\\r' <messages | grep -m 1 error: | cut -d' ' -f2-)"
         }
 

@@ -4,7 +4,7 @@ package import KCDeviceIdentity
 internal import KCKeychainModel
 package import KCSecretShares
 
-/// The text of the sheet of a recovery kit, whatever it is printed with.
+/// The text of the sheet of a recovery kit, in no particular layout.
 ///
 /// `SheetForm` makes a file of it.
 package struct KitSheet {

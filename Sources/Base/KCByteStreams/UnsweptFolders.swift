@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The folders in which this process would leave a temporary name if it were killed, in a file that the next run finds.
 ///
-/// Files that a killed process leaves may be clear text. Whoever creates a file in the same folder later removes them,
-/// which may be nobody, so the next run of the program, whichever it is, looks into these folders first. Nothing is
+/// Files that a killed process leaves may be clear text. They are removed when a file is next created in the same
+/// folder, which may never happen, so each run of the program looks into these folders first. Nothing is
 /// written before the first name is used, and nothing by a process that keeps no list, such as one that uses the
 /// libraries.
 ///

@@ -88,9 +88,9 @@ package enum PluginFailure: Error, Hashable, Sendable {
     case misbehaved(String)
     /// The plugin sent more than this.
     case tooMuch(limitInBytes: Int)
-    /// The plugin was not done in time, and nobody was there who could have waited for it.
+    /// The plugin took too long, and no user was present to wait for it.
     case overdue(seconds: Int)
-    /// The plugin wanted an answer, and there was nobody to ask.
+    /// The plugin asked a question, and no user was present.
     case unattended
     /// The plugin reported this failure.
     case reported(String)

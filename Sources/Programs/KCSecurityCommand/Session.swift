@@ -59,7 +59,7 @@ final class Session {
         try text.withBytes { span throws(StreamFailure) in try world.messages.write(span) }
     }
 
-    // As long as a user waits without wondering whether anything happens.
+    // A user who waits longer wonders whether anything happens.
     private static let patience = Duration.milliseconds(300)
 
     /// Runs `check`, which finds out whether a password is right, and says so if that takes a while.

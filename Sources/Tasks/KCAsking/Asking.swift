@@ -37,7 +37,7 @@ package protocol Asking {
     /// The person for whom plugins of age run.
     var pluginUser: any PluginUser { get }
 
-    /// Begins to show the progress of work to whoever waits.
+    /// Starts to show the progress of work.
     ///
     /// - Parameters:
     ///   - total: the amount of work, in steps or in the unit of `done`; nil if unknown.
@@ -67,11 +67,11 @@ package protocol TaskProgress {
 
 /// A touch of a security token that a task waits for.
 package enum TouchRequest: Hashable, Sendable {
-    /// Of the token with this name.
+    /// The token with this name is to be touched.
     case named(String)
-    /// Of the token that blinks.
+    /// The token that blinks is to be touched.
     case blinking
-    /// Of the token that was just touched.
+    /// The token that was just touched is to be touched again.
     case again
 }
 

@@ -72,7 +72,7 @@ extension TaskContext {
             if passcode == nil { tell(KeychainMakingEvent.noPasscode) }
             let (result, made) = try NewKeychain(local, in: self).make(passcode: passcode, fill)
             tell(KeychainMakingEvent.made(keychain: local.name, made))
-            if wanted.isTyped || source == nil, passcode != nil { try keepUnlocked(local, passcode) }
+            if wanted.isTyped, passcode != nil { try keepUnlocked(local, passcode) }
             return result
         }
     }

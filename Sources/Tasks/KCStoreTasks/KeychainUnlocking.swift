@@ -24,7 +24,7 @@ package enum KeychainEvent: TaskEvent {
     case notKeptUnlocked(KeyRetentionFailure)
     /// A security token that is connected cannot take the place of the passcode.
     case tokenUnused(TokenFailure)
-    /// The same, since of the record of the token.
+    /// A security token cannot take the place of the passcode, because of its record in the keychain.
     case tokenRecordUnused(TokenProblem, keychain: String)
 }
 
@@ -80,7 +80,7 @@ extension TaskContext {
             guard keychain.hasPasscode else { return try keychain.unlock(passcode: nil, now: now) }
             let wanted = WantedSecret(.passcode(keychain: local.name), .passcode, from: passcode)
             // A given passcode is used in any case; whether a typed one unlocks the keychain depends on what it is now.
-            if passcode == nil || wanted.isTyped { try machine.unlocked.resume(keychain) }
+            if wanted.isTyped { try machine.unlocked.resume(keychain) }
             if passcode == nil {
                 if try keychain.protections(needed).allSatisfy(keychain.canOpen) { return }
                 guard asking.isAttended else {

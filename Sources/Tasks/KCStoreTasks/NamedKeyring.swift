@@ -8,7 +8,7 @@ package import KCSecretService
 package enum KeyringEvent: TaskEvent {
     /// The desktop asks for the passwords of these collections.
     case desktopAsks([String])
-    /// So many items end with the session of the desktop, and are left out.
+    /// The number of items that are left out, since they end with the session of the desktop.
     case ofSession(Int)
     /// The collections and items that could not be read.
     case unreadable([Unreadable], StoreUse)

@@ -92,7 +92,7 @@ extension Refusal {
             ).adding(archiveCarries ? ["an archive carries more to another machine: 'kcbackup create'"] : []))
     }
 
-    /// A passcode is needed and nobody can be asked for it.
+    /// A passcode is needed, and no user is present.
     ///
     /// - Parameter job: the job that the run is for, if there is one.
     static func passcodeNeeded(_ failure: PasscodeNeeded, job: String?) -> Refusal {

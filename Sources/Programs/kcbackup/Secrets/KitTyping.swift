@@ -6,7 +6,7 @@ internal import KCReportText
 internal import KCSecretShares
 
 extension Session {
-    /// The name that stands for the terminal where an identity file is named; a file of this name is `./tty`.
+    /// The identity file that means the terminal; a file of this name is given as `./tty`.
     static let typedIdentity = "tty"
 
     /// Has the key of a recovery kit typed, line by line, or words of its shares.

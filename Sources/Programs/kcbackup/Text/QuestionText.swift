@@ -94,7 +94,7 @@ struct TerminalAsking: Asking {
 
     private var terminal: any Terminal { session.world.terminal }
 
-    // As long as a user waits without wondering whether anything happens.
+    // A user who waits longer wonders whether anything happens.
     private static let patience = Duration.milliseconds(300)
 
     var isAttended: Bool { terminal.isAttended }
