@@ -229,7 +229,9 @@ let package = Package(
         library(
             "KCFleet", in: "Backup",
             ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCRemotes"]),
-        library("KCAsking", in: "Tasks", ["KCByteStreams", "KCCryptography", "KCConsole", "KCAgePlugins"]),
+        library(
+            "KCAsking", in: "Tasks",
+            ["KCByteStreams", "KCCryptography", "KCConsole", "KCAgeEncryption", "KCAgePlugins"]),
         library(
             "KCStoreTasks", in: "Tasks",
             [
@@ -237,14 +239,21 @@ let package = Package(
                 "KCKeychainModel", "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCSecretService",
                 "KCHomeFiles", "KCBackupEngine", "KCItemStores", "KCAsking", "KCAgeEncryption", "KCBackupArchive",
                 "KCItemSources", "KCForeignFormats", "KCBackupCatalogue", "KCAgePlugins", "KCPasscodeStrength",
-                "KCKernelKeyring",
+                "KCKernelKeyring", "KCFileProtection",
+            ]),
+        library(
+            "KCRecoveryKits", in: "Backup",
+            [
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCQRCodes",
+                "KCSecretShares", "KCKeychainModel",
             ]),
         library(
             "KCBackupTasks", in: "Tasks",
             [
-                "KCByteStreams", "KCConsole", "KCAsking", "KCStoreTasks", "KCBackupArchive", "KCBackupCatalogue",
-                "KCRemotes", "KCCryptography", "KCDeviceIdentity", "KCKeychainStore", "KCLocalKeychains",
-                "KCBackupEngine", "KCKeychainModel",
+                "KCAgeEncryption", "KCAgePlugins", "KCAsking", "KCBackupArchive", "KCBackupCatalogue",
+                "KCBackupEngine", "KCByteStreams", "KCConsole", "KCCryptography", "KCDeviceIdentity", "KCHomeFiles",
+                "KCItemStores", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains", "KCQRCodes",
+                "KCRecoveryKits", "KCRemotes", "KCSecretService", "KCStoreTasks",
             ]),
         library(
             "KCBackupJobs", in: "Tasks",
@@ -273,12 +282,6 @@ let package = Package(
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainStore", "KCBackupArchive", "KCRemotes", "KCFleet",
-            ]),
-        library(
-            "KCRecoveryKits", in: "Backup",
-            [
-                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCQRCodes",
-                "KCSecretShares", "KCKeychainModel",
             ]),
         .executableTarget(
             name: "kcbackup",
@@ -441,7 +444,8 @@ let package = Package(
         .target(
             name: "KCTaskSupport",
             dependencies: [
-                "KCTestSupport", "KCAgePlugins", "KCAsking", "KCStoreTasks", "KCByteStreams", "KCConsole",
+                "KCTestSupport", "KCAgeEncryption", "KCAgePlugins", "KCAsking", "KCStoreTasks", "KCByteStreams",
+                "KCConsole",
                 "KCCryptography",
                 "KCDeviceIdentity", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains",
             ],
@@ -473,7 +477,7 @@ let package = Package(
                 "KCReportText", "KCReportPages", "KCQRCodes", "KCSecurityTokens", "KCFileProtection",
                 argumentParser,
             ],
-            exclude: ["Canaries", "Compatibility", "Desktop", "Help", "Screens", "Stories"]),
+            exclude: ["Canaries", "Compatibility", "Desktop", "Help", "Messages.txt", "Screens", "Stories"]),
         tests(
             "KCSecurityCommand",
             [

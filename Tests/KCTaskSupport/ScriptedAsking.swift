@@ -1,4 +1,4 @@
-import KCAgeEncryption
+package import KCAgeEncryption
 package import KCAgePlugins
 package import KCAsking
 package import KCByteStreams
@@ -33,13 +33,19 @@ package final class ScriptedAsking: Asking {
 
     package func touch(_ request: TouchRequest) {}
 
+    package func recoveryKit() throws -> [NativeIdentity] { throw TerminalFailure.unavailable }
+
+    package func show(generated secret: borrowing SecretBytes, _ kind: SecretQuestion.Kind) {}
+
     package func confirms(_ question: TaskQuestion) -> Bool { true }
+
+    package func storeToBackUp(keychain: String, _ doubt: StoreDoubt) throws -> StoreAnswer { .keychain }
 
     package var pluginUser: any PluginUser { NoPluginUser() }
 
-    package func follow(_ work: TaskWork, _ total: UInt64?, _ done: (() -> UInt64)?) -> any TaskProgress {
-        NoProgress()
-    }
+    package func follow(
+        _ work: TaskWork, total: () throws -> UInt64?, done: (() -> UInt64)?
+    ) -> any TaskProgress { NoProgress() }
 
     private struct NoProgress: TaskProgress {
         func step() {}

@@ -1,6 +1,7 @@
 import Foundation
 import KCAgeEncryption
 import KCByteStreams
+import KCStoreTasks
 import KCTestSupport
 import Testing
 
@@ -346,7 +347,7 @@ struct ProtectionPlanTests {
             made.messages.contains("opens on this device alone, since no other has a key of it"), "\(made.messages)")
         #expect(!made.messages.contains("on any device"))
         // As the plugin finds it.
-        let key = try LocalFileKeys.deviceIdentity(in: Session(home.world(), OutputStyle()))
+        let key = try home.world().machine.deviceFileIdentity()
         try home.write("own.txt", IdentityFile.text(of: .x25519(key), comments: []).bytesForTest())
         let seen = home.run("inspect a.kcb -i own.txt")
         #expect(seen.text.contains("1 public key, of this device alone"), "\(seen.text) \(seen.messages)")

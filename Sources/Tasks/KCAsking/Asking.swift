@@ -1,3 +1,4 @@
+package import KCAgeEncryption
 package import KCAgePlugins
 package import KCByteStreams
 package import KCConsole
@@ -31,8 +32,21 @@ package protocol Asking {
     /// Asks for a touch of a security token, where a passcode would be asked for.
     func touch(_ request: TouchRequest) throws(TerminalFailure)
 
+    /// Has a recovery kit typed.
+    ///
+    /// - Returns: its key; of shares that no kit of this device has, the keys of both kinds that it may be.
+    func recoveryKit() throws -> [NativeIdentity]
+
+    /// Shows a secret that was made up, this once.
+    func show(generated secret: borrowing SecretBytes, _ kind: SecretQuestion.Kind) throws(TerminalFailure)
+
     /// Asks a question whose answer is yes or no; only if a person can be asked.
     func confirms(_ question: TaskQuestion) throws(TerminalFailure) -> Bool
+
+    /// Asks which of two stores is to be backed up; only if a person can be asked.
+    ///
+    /// - Throws: `TerminalFailure`, and what ends the run if neither is.
+    func storeToBackUp(keychain: String, _ doubt: StoreDoubt) throws -> StoreAnswer
 
     /// The person for whom plugins of age run.
     var pluginUser: any PluginUser { get }
@@ -40,9 +54,12 @@ package protocol Asking {
     /// Starts to show the progress of work.
     ///
     /// - Parameters:
-    ///   - total: the amount of work, in steps or in the unit of `done`; nil if unknown.
+    ///   - total: returns the amount of work, in steps or in the unit of `done`, nil if unknown; called only if somebody
+    ///     waits.
     ///   - done: returns the amount of work done so far; nil to count steps.
-    func follow(_ work: TaskWork, _ total: UInt64?, _ done: (() -> UInt64)?) -> any TaskProgress
+    func follow(
+        _ work: TaskWork, total: () throws -> UInt64?, done: (() -> UInt64)?
+    ) rethrows -> any TaskProgress
 }
 
 /// A question of a task whose answer is yes or no.
@@ -51,10 +68,24 @@ package enum TaskQuestion: Hashable, Sendable {
     case noPasscode
 }
 
+/// Why it is not clear whether the default keychain or the desktop keyring is to be backed up.
+package enum StoreDoubt: Hashable, Sendable, CaseIterable {
+    /// Both have items, and nothing was chosen.
+    case bothHaveItems
+    case keychainIsEmpty
+    case desktopIsEmpty
+}
+
+/// The store that a person chose.
+package enum StoreAnswer: Hashable, Sendable {
+    case keychain, desktop
+}
+
 /// Work that may take a while.
 package enum TaskWork: Hashable, Sendable {
     case readingItems
     case decryptingFiles
+    case archivingItems
 }
 
 /// The progress of work.

@@ -70,6 +70,8 @@ package struct BackupRequest: Hashable, Sendable {
 /// The keys that open a new archive.
 package struct ArchiveKeyRequest: Hashable, Sendable {
     package var passphrase: SecretSource?
+    /// Where a passphrase can be given, for the failure that no key restores.
+    package var passphraseField = SecretField.passphrase
     package var restoring: RecipientRequest
     /// Public keys that open the metadata alone.
     package var inspecting: [String]
@@ -108,6 +110,9 @@ package struct FolderBackupRequest: Hashable, Sendable {
     package var ifChanged = false
     /// How long to wait for another run; nil for the usual time.
     package var wait: Duration?
+
+    /// How long to wait for another run.
+    package var waiting: Duration { wait ?? FileLock.defaultWait }
 
     package init(_ backup: BackupRequest, to folder: String) {
         self.backup = backup

@@ -57,7 +57,7 @@ package struct ForeignReader {
     private func readItems() throws -> ForeignReading? {
         guard try isFileOfItems() else { return nil }
         let lines = try FileOfItems.open(path, in: context)
-        let progress = context.asking.follow(.readingItems, lines.size) { lines.bytesRead }
+        let progress = context.asking.follow(.readingItems, total: { lines.size }, done: { lines.bytesRead })
         defer { progress.finish() }
         let items = try context.machine.blamingTemporaryFolder {
             try lines.collected(spoolingIn: context.machine.temporaryFolder, step: progress.step)
@@ -195,7 +195,7 @@ package struct ForeignReader {
         var agePlugins: any PluginHost { context.plugins }
 
         func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
-            let progress = progress ?? context.asking.follow(.decryptingFiles, nil, nil)
+            let progress = progress ?? context.asking.follow(.decryptingFiles, total: { nil }, done: nil)
             self.progress = progress
             progress.step()
             return try GPG.decrypted(

@@ -1,4 +1,5 @@
 internal import Glibc
+package import KCAsking
 package import KCByteStreams
 internal import KCConsole
 
@@ -53,5 +54,15 @@ package struct PipeSource: ByteSource {
 
     package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         try Descriptor(number: pipe.descriptor).read(into: &output)
+    }
+}
+
+/// Refuses to read a pipe several times, since it returns its bytes only once; two secrets may be two lines of one pipe.
+package func requireOneInput(_ paths: [String], _ sources: [SecretSource?]) throws(ReadTwice) {
+    var taken: Set<Int32> = []
+    for case .descriptor(let number) in sources { taken.insert(number) }
+    for path in paths {
+        guard let number = InputFile.descriptor(path) else { continue }
+        guard taken.insert(number).inserted else { throw ReadTwice(path: path) }
     }
 }

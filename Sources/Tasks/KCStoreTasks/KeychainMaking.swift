@@ -102,6 +102,15 @@ extension TaskContext {
         return strength
     }
 
+    /// Makes up a secret and shows it, this once.
+    ///
+    /// - Throws: `CryptographyFailure`, `TerminalFailure`.
+    package func generatedPassphrase(_ kind: SecretQuestion.Kind) throws -> SecretBytes {
+        let secret = try GeneratedPassphrase.make()
+        try asking.show(generated: secret, kind)
+        return secret
+    }
+
     /// Unlocks a new keychain, whose passcode was typed, for later commands; even if that fails, it has been created.
     ///
     /// - Throws: the failure, if a signal asks the run to end.

@@ -21,6 +21,7 @@ package struct NamedFile: NamedStore {
     }
 
     package func opened(_ access: StoreAccess, for use: StoreUse, in context: TaskContext) throws -> OpenStore {
+        try access.file.check(with: path)
         let (folder, name) = Path.split(context.machine.resolve(path))
         let identity = "\(Path.real(folder) ?? folder)/\(name)"
         var reader = ForeignReader(path, access.file, in: context)

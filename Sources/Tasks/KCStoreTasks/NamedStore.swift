@@ -87,6 +87,8 @@ package enum StoreUnfit: Error, Hashable, Sendable {
     case onlyRead
     /// A home, whose items are files.
     case areFiles(HomeRoot)
+    /// A store of this kind does not meet a demand that others meet.
+    case lacks(StoreDemand, StoreKind, able: [StoreKind])
 }
 
 /// A store that was opened for reading.

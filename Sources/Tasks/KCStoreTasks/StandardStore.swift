@@ -1,3 +1,4 @@
+package import KCAsking
 internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCItemStores
@@ -60,18 +61,10 @@ package enum StandardStore: Hashable, Sendable {
         try KeychainLists.load(from: machine.dataFolder).store != nil
     }
 
-    /// Why it is not clear which store is meant.
-    package enum Doubt: Hashable, Sendable, CaseIterable {
-        /// Both have items, and nothing was chosen.
-        case bothHaveItems
-        case keychainIsEmpty
-        case desktopIsEmpty
-    }
-
     /// Why it is not clear that this store is what is to be backed up, and not the other one; nil if it is.
     ///
     /// - Throws: as `init`, and the errors of opening the default keychain.
-    package func doubt(in machine: Machine) throws -> Doubt? {
+    package func doubt(in machine: Machine) throws -> StoreDoubt? {
         let local = try LocalKeychain(nil, in: machine)
         guard try Path.exists(local.path) else { return nil }
         func hasItems() throws -> Bool { try local.naming { try local.open(in: machine).itemCount() > 0 } }

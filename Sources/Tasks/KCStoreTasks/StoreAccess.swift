@@ -59,6 +59,16 @@ package struct FileAccess: Hashable, Sendable {
         case keyFile
     }
 
+    /// Refuses what contradicts itself, before anything is read.
+    ///
+    /// - Throws: `FileAccessProblem`, `ReadTwice`.
+    package func check(with path: String, passcode: SecretSource? = nil) throws {
+        if path.isEmpty { throw FileAccessProblem.emptyPath }
+        if keyFile?.isEmpty == true { throw FileAccessProblem.emptyKeyFile }
+        _ = try knownFormat()
+        try requireOneInput([path] + (keyFile.map { [$0] } ?? []), [password, passcode])
+    }
+
     /// The format that was asked for; nil if the content of the file tells.
     package func knownFormat() throws(FileAccessProblem) -> (any ForeignFormat)? {
         guard let name = format else { return nil }
@@ -69,6 +79,8 @@ package struct FileAccess: Hashable, Sendable {
 
 /// Why what was given to open a file does not fit.
 package enum FileAccessProblem: Error, Hashable, Sendable {
+    case emptyPath
+    case emptyKeyFile
     case unknownFormat(String)
     /// The file is not closed by what was given.
     case opensNothing(FileAccess.Part, path: String)

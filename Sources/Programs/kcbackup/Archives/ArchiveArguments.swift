@@ -64,7 +64,7 @@ struct ArchiveArguments: ParsableArguments {
 
     /// Refuses arguments and options that are invalid for any archive.
     ///
-    /// - Throws: `UsageProblem`.
+    /// - Throws: `UsageProblem`, `ReadTwice`.
     func check() throws {
         if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
         if outside, opening.passphrase != nil { throw UsageProblem.together(.outside, .passphrase) }

@@ -121,14 +121,14 @@ struct ArchiveOptions: ParsableArguments {
 
     /// Refuses contradictory options, before anything is read.
     ///
-    /// - Throws: `UsageProblem`.
+    /// - Throws: `UsageProblem`, `ReadTwice`.
     func check(with archives: [String]) throws {
         try identityOptions.check(with: archives, passphrase: passphrase)
     }
 
     /// Opens an age file with the given keys or with a passphrase from the user.
     ///
-    /// - Throws: `AgeFailure`, `ArchiveFailure.noPassphraseSet`, and errors of reading secrets.
+    /// - Throws: `AgeFailure`, `InputFailure`, `ArchiveFailure.noPassphraseSet`, and errors of reading secrets.
     func decrypt(_ file: borrowing EncryptedKeyFile, at path: String, in session: Session) throws -> SecretBytes {
         try check(with: [path])
         guard passphrase != nil || identity.isEmpty else { return try file.open(with: identities(in: session)) }
@@ -144,21 +144,8 @@ struct ArchiveOptions: ParsableArguments {
 
     /// Returns the identities in the given files.
     ///
-    /// - Throws: as `Session.identities(in:passphrase:)`.
+    /// - Throws: as `TaskContext.identities(in:passphrase:)`.
     func identities(in session: Session) throws -> [any Identity] {
         try identity.flatMap { try identityOptions.identities(in: $0, session) }
-    }
-}
-
-/// Refuses to read a pipe several times, since it returns its bytes only once; two secrets may be two lines of one
-/// pipe.
-func requireOneInput(_ paths: [String], _ sources: [SecretSource?]) throws(UsageProblem) {
-    var taken: Set<Int32> = []
-    for case .descriptor(let number) in sources { taken.insert(number) }
-    for path in paths {
-        guard let number = InputFile.descriptor(path) else { continue }
-        guard taken.insert(number).inserted else {
-            throw UsageProblem("\(quoted(path)) is given twice, but can be read only once")
-        }
     }
 }

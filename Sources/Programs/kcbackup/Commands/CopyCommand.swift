@@ -60,7 +60,7 @@ struct CopyCommand: Verb {
         guard let location = try RemoteLocation(to) ?? session.machine.folderOfCopies(to),
             !sources.contains(where: { $0 != nil })
         else { throw UsageProblem.malformed(.to, form: RemoteLocation.destinationForm) }
-        if location.isHere { try session.requireOutsideOfData(location.path) }
+        if location.isHere { try session.machine.requireOutsideOfData(location.path) }
         let copier = try ArchiveCopier(
             to: session.machine.remoteFolder(location, makesFolder: true), copiesReadable: metadataReadable,
             on: session.machine)

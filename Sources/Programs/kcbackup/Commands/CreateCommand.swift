@@ -70,20 +70,26 @@ struct CreateCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         var request = try options.request()
         request.access.asksDesktop = unlocking.unlock
-        try session.requireClock()
+        try session.context.requireClock()
         if let file, let to = options.folder.to, !to.isEmpty { throw UsageProblem.fileAndFolder(file, to) }
         let folder = try options.folder.folder()
         // Where something is written, a folder here never takes the place of a remote.
         let remote = folder.flatMap { RemoteLocation($0) }
         if let folder, remote == nil {
-            return try FolderBackup(
-                request: options.folder.request(request, to: folder), accepted: options.folder.accepted,
-                session: session
-            ).run()
+            session.subject.file = folder
+            let request = try options.folder.request(request, to: folder)
+            var backup = FolderBackup(request, in: session.context)
+            backup.accepted = options.folder.accepted
+            // The objects of JSON say more of the contents than the catalogue knows.
+            backup.needsContents = style.json
+            backup.namesBound = style.verbose
+            let text = try FolderBackupText(backup.run(), of: request, in: session)
+            try text.tell()
+            return text.status
         }
         if remote != nil { try options.checkForRemote() }
-        let given = try request.recipients(in: session)
-        let subject = try StoreChoice.chosen(request.storeName, in: session)
+        let given = try request.recipients(in: session.context)
+        let subject = try session.context.storeToBackUp(request.storeName)
         let target =
             try remote.map { try ArchiveOutput($0, of: subject, in: session) }
             ?? ArchiveOutput(file, of: subject, in: session)
@@ -95,7 +101,8 @@ struct CreateCommand: Verb {
             of: subject.archiveSource(), device: LocalDevice(session.machine).key(), tool: session.machine.tool,
             to: target.destination(in: session), now: session.now)
         let report = try target.making(in: session) {
-            try request.make(backup, of: open.items, with: keys, in: session)
+            try request.make(
+                backup, of: open.items, with: keys, namesBound: style.verbose, in: session.context)
         }
         try tell(report, request, open, subject, target, given, session)
         if let folder = target.folder, try session.machine.catalogueIfAny(of: folder) != nil {
@@ -112,7 +119,7 @@ struct CreateCommand: Verb {
         _ subject: any NamedStore, _ session: Session
     ) throws -> ArchiveKeys? {
         try source.open(.all)
-        return try request.keys?.keys(recipients, of: subject.name, in: session)
+        return try request.keys?.keys(recipients, of: subject.name, in: session.context)
     }
 
     private func tell(
@@ -123,7 +130,7 @@ struct CreateCommand: Verb {
         let told = try open.items.unread.count
         request.warn(of: report, told: told, session)
         if request.isUnencrypted, subject.kind == .keychain {
-            session.warnOfLoss(of: subject, open.items.identity)
+            session.context.tellIfLosable(subject, open.items.identity)
         }
         let total = report.contents.counts.total
         if total == 0, report.damaged.isEmpty, !style.json {

@@ -83,7 +83,7 @@ struct DeviceExportCommand: Verb {
     }
 
     private func encrypt(_ text: borrowing SecretBytes, in session: Session) throws -> [UInt8] {
-        let given = try recipients.request.recipients(passphrase, in: session)
+        let given = try recipients.request.recipients(passphrase, in: session.context)
         guard given.isEmpty, let cost = session.machine.costs.passphrase else {
             return try encrypt(text, to: given.map(\.recipient))
         }
@@ -91,7 +91,10 @@ struct DeviceExportCommand: Verb {
             let secret = try session.context.secrets.new(
                 wanted, judge: { try session.context.judge($0, wanted, of: LocalKeychain.defaultName) })
             return try encrypt(
-                text, to: [ScryptRecipient(passphrase: secret ?? session.generatePassphrase(), cost: cost)])
+                text,
+                to: [
+                    ScryptRecipient(passphrase: secret ?? session.context.generatedPassphrase(.passphrase), cost: cost)
+                ])
         }
     }
 

@@ -162,7 +162,7 @@ struct DiffCommand: Verb {
         let isOfFile = kind == .file
         var options = StoreOptions(passcodeOption.passcode, unlocking, keyFile: isOfFile ? foreign.keyFile : nil)
         if isOfFile, first.archive != nil, foreign.password != nil || foreign.from != nil {
-            options.useFileOptions(foreign.access)
+            options.access.file = foreign.access
         } else if isOfFile, !first.leaves(.keyFile) {
             options.use = .comparing
         }

@@ -103,7 +103,8 @@ struct ExportCommand: Verb {
             archive, reading, keychain, unlocking, fileKey, in: session)
         // Before anything is asked, so that mistakes show early.
         let age = try recipients.request.recipients(
-            password, reading.opening.passphrase, reading.opening.identityPassphrase, keychain.passcode, in: session)
+            password, reading.opening.passphrase, reading.opening.identityPassphrase, keychain.passcode,
+            in: session.context)
         try source.unlock(filter, in: session)
         let started = try format.start(
             date: session.now, kdbxMemoryInKiB: session.machine.costs.kdbxMemoryInKiB,
@@ -181,7 +182,7 @@ struct ExportCommand: Verb {
     private func newPassword(in session: Session) throws -> SecretBytes {
         let chosen = try session.context.secrets.new(
             wanted, judge: { try session.context.judge($0, wanted, of: output) })
-        return try chosen ?? session.generatePassphrase("password")
+        return try chosen ?? session.context.generatedPassphrase(.password)
     }
 }
 

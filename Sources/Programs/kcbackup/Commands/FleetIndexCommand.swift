@@ -55,7 +55,7 @@ struct FleetIndexCommand: Verb {
                     + "'\(OptionName.signers.spelling) FILE'")
         }
         let identities = try keys.identity.flatMap {
-            try session.nativeIdentities(in: $0, passphrase: keys.identityPassphrase)
+            try session.context.nativeIdentities(in: $0, passphrase: keys.identityPassphrase)
         }
         let temporaryFolder = session.machine.temporaryFolder
         let fleet = try FleetFolder(location, session.machine.rclone(), temporaryFolder: temporaryFolder)

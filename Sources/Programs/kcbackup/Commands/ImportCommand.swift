@@ -102,7 +102,7 @@ struct ImportCommand: Verb {
         let options = StoreOptions(target.passcode, unlocking)
         let keyring = DesktopKeyring(target.keychain)
         let kind: StoreKind = keyring == nil ? .keychain : .keyring
-        try kind.check(options.given + (removeFromFile ? [.removeFromFile] : []))
+        try kind.check(options.demands + (removeFromFile ? [.removesFromFile] : []))
         if let keyring {
             return try KeyringImport(
                 path: file, opening: opening.access, table: table, keyring: keyring, options: options,

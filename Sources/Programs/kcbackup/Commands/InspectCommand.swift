@@ -174,7 +174,7 @@ struct InspectCommand: Verb {
         if let store = try StoreChoice.prefixed(name) {
             try refuseArchiveOptions()
             var options = StoreOptions(passcode, unlocking)
-            options.useFileOptions(foreign.access)
+            options.access.file = foreign.access
             options.access.skipsLocked = skipLocked
             options.use = .listing
             return try store.open(options, in: session)

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCAgePlugins
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCFileProtection
 internal import KCKeychainStore
@@ -67,9 +68,9 @@ struct ProtectFilesCommand: Verb {
         let place = try `class`.place(keychain, in: session)
         try plan.requireKey(of: place, hasOthers: !others.isEmpty)
         if dryRun {
-            try place.open(keychain.passcodeOption, in: session)
+            try place.open(keychain.passcode, in: session.context)
         } else {
-            let identity = try place.identity(keychain.passcodeOption, in: session)
+            let identity = try place.identity(keychain.passcode, in: session.context)
             try plan.run(for: [MarkedRecipient(identity)] + others, in: session)
         }
         let lines = plan.files.map { file, earlier, isDone in
@@ -97,8 +98,8 @@ struct ProtectFilesCommand: Verb {
     ///
     /// - Throws: `AgeFailure`, also for what would stop the encryption of the first file.
     private func others(in session: Session) throws -> [any Recipient] {
-        let given = RecipientOptions.once(
-            try alsoTo.map { try RecipientOptions.parse($0, plugins: session.context.plugins) })
+        let given = GivenRecipient.once(
+            try alsoTo.map { try GivenRecipient.parse($0, plugins: session.context.plugins) })
         for case .plugin(let recipient) in given { _ = try session.context.plugins.path(of: recipient.plugin) }
         if given.contains(where: { $0.isPostQuantum == true }) { throw AgeFailure.incompatibleRecipients }
         return given.map(\.recipient)

@@ -46,7 +46,7 @@ struct ProtectIdentityCommand: Verb {
         let output = try newFile.path()
         if let output { try session.requireFolder(ofKeyFile: output) }
         let place = try `class`.place(keychain, in: session)
-        let identity = try place.identity(keychain.passcodeOption, in: session)
+        let identity = try place.identity(keychain.passcode, in: session.context)
         let holder = place.keychain.map { "class \(`class`) of keychain \(quoted($0.name))" } ?? "this device"
         let text = identity.file(comments: ["key of \(holder)"])
         if let output {

@@ -35,26 +35,26 @@ struct ProtectStatusCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let opened = try files.map { try FileToProtect(session.machine.resolve(file: $0)) }
-        let places = try FileKeyPlaces(keychain, passesOver: true, in: session)
+        let places = try FileKeyPlaces(keychain, passesOver: true, in: session.machine)
         var table = Table([
             Table.Column(title: "FILE", least: 8), Table.Column(title: "CLASS"),
             Table.Column(title: "KEYCHAIN", yields: 1), Table.Column(title: "STATE", least: 14, isWhole: true),
         ])
         var rows: [JSONValue] = []
         // The named keychain was to be looked at, whether a file needs it or not.
-        let named = places.failureOfNamed?.explanation
+        let named = places.failureOfNamed.map { session.failure(of: $0).explanation }
         var failure = named
         for file in opened {
             let place = try file.stanzas.flatMap(places.place(of:))
             var state = try state(of: file, place, in: session)
             var problem: Explanation?
             if state == .elsewhere {
-                do throws(Failure) {
+                do {
                     try places.requireAll()
                 } catch {
                     // The keychain with its key may be the one that cannot be looked at.
                     state = .unknown
-                    problem = error.explanation
+                    problem = session.failure(of: error).explanation
                 }
             }
             failure = failure ?? problem
@@ -79,7 +79,7 @@ struct ProtectStatusCommand: Verb {
             return file.stanzas.map(ProtectionMark.isMarked) == true ? .elsewhere : .clear
         }
         if !file.hasEnding { return .unnamed }
-        return try place.isOpen(in: session) ? .open : .locked
+        return try place.isOpen(in: session.machine) ? .open : .locked
     }
 }
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
@@ -37,7 +38,7 @@ struct RecoveryCheckCommand: Verb {
     @Option(
         name: OptionName.identity.name,
         help: ArgumentHelp("A file with the key, instead of typing it.", valueName: "file"), completion: .file())
-    var identity = Session.typedIdentity
+    var identity = TaskContext.typedIdentity
 
     @OptionGroup
     var style: StyleOptions
@@ -49,9 +50,9 @@ struct RecoveryCheckCommand: Verb {
         let local = LocalDevice(session.machine)
         let kits = try local.keyIfAny().map { LocalKits(of: $0, at: local) }
         let known = try kits?.list() ?? []
-        let keys = try session.nativeIdentities(in: identity, passphrase: nil)
+        let keys = try session.context.nativeIdentities(in: identity, passphrase: nil)
         // A typed kit is one key, though of shares it may be one of two kinds.
-        guard keys.count == 1 || identity.exact == Session.typedIdentity.exact else { throw KitProblem.severalKeys }
+        guard keys.count == 1 || identity.exact == TaskContext.typedIdentity.exact else { throw KitProblem.severalKeys }
         let kit = known.first { kit in keys.contains { $0.recipient == kit.recipient } }
         if kit == nil, archives.isEmpty { throw KitProblem.otherKey(kits: known.count) }
         var results: [JSONValue] = []

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel

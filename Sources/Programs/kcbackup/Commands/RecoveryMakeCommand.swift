@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -133,7 +134,7 @@ struct RecoveryMakeCommand: Verb {
                 list.append(kit)
             }
         } catch {
-            throw KitProblem.notEntered(session.failure(of: error))
+            throw Failure.kitNotEntered(session.failure(of: error))
         }
     }
 

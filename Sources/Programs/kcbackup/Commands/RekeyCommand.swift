@@ -102,15 +102,16 @@ struct RekeyCommand: Verb {
 
     /// Returns a maker for the new keys, and their names as recorded in a catalogue.
     private func newKeys(in session: Session) throws -> (ArchiveKeyMaker, [String]) {
-        let keys = ArchiveKeyRequest(
+        var keys = ArchiveKeyRequest(
             passphrase: newPassphrase, restoring: restoring.request, inspecting: inspectRecipient)
-        let given = try keys.recipients(passphraseOf: .newPassphrase, in: session)
+        keys.passphraseField = .newPassphrase
+        let given = try keys.recipients(in: session.context)
         if given.restoring.isEmpty, newPassphrase == nil {
             throw UsageProblem(
                 "no keys are given for the archives",
                 hint: "use '\(OptionName.recipient.spelling) age1…' or '\(OptionName.newPassphrase.spelling) SOURCE'")
         }
-        return (try keys.maker(given, of: "", in: session), keys.names(given))
+        return (try keys.maker(given, of: "", in: session.context), keys.names(given))
     }
 
     /// Returns the archive itself, or the encrypted archives in a folder.

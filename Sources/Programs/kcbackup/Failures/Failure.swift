@@ -78,6 +78,8 @@ enum Failure: Error, Hashable, Sendable {
     indirect case full(Failure, trash: String)
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
+    /// The sheet of a recovery kit was written, and the kit cannot be entered into the list.
+    indirect case kitNotEntered(Failure)
     /// A state that was kept cannot be read; the name of the store is as the user gave it.
     indirect case ofState(Failure, state: String, of: String)
     /// An unknown error; the string names a Swift type and nothing else.
@@ -101,9 +103,10 @@ enum Failure: Error, Hashable, Sendable {
             case let problem as UsageProblem: .usage(problem)
             case let refusal as Refusal: .refused(refusal)
             case let problem as SecretProblem: .secret(problem)
+            case let failure as InputFailure:
+                Failure(failure.cause, about: Subject(store: subject.store, file: failure.path, job: subject.job))
             case let failure as TerminalFailure: .terminal(failure)
-            case let failure as SpoolFailure:
-                .temporaryFolder(Failure(failure.cause), path: failure.folder)
+            case let failure as SpoolFailure: .temporaryFolder(Failure(failure.cause), path: failure.folder)
             case let failure as FileFailure: .file(failure)
             case let failure as StreamFailure: .stream(failure, path: subject.file)
             case let failure as LocalKeychainFailure: .local(failure)
@@ -117,11 +120,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as PasscodeNeeded: .refused(.passcodeNeeded(failure, job: subject.job))
             case let wrong as WrongSecret:
                 .wrongSecret(Failure(wrong.error, about: subject), kind: wrong.kind, wrong.doubts)
-            case let problem as KeychainNameProblem: .usage(problem.usage)
-            case let problem as StoreUnfit: .usage(problem.usage)
-            case let problem as FileAccessProblem: .usage(problem.usage)
-            case is DesktopUnattended: .usage(.needsTerminal(.unlock))
-            case is NotInHome: .usage(.malformed(.acceptMissing, form: "a path in your home"))
+            case let problem as any AboutUsage: .usage(problem.usage)
             case CopyRefusal.readable(let path): .refused(.readableCopy(path: path))
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, failure.problem)
@@ -135,6 +134,18 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as CatalogueFailure: .catalogue(failure, job: subject.job)
             case let failure as JobFailure: .job(failure)
             case let finding as JobFinding: .found(finding)
+            case let failure as FolderBackupFailure:
+                Failure(
+                    failure.cause,
+                    about: Subject(
+                        store: failure.store ?? subject.store, file: failure.file ?? subject.file, job: subject.job)
+                ).blaming(trash: failure.trash)
+            case let nothing as NothingToBackUp: .refused(nothing.refusal)
+            case SetAsideProblem.namesake(let other, let keychain):
+                .refused(.namesake(of: other, keychain: keychain))
+            case BackupFolderProblem.isFile(let path): .usage(.fileForFolder(path))
+            case BackupFolderProblem.isOfData(let path): .refused(.insideOfData(path))
+            case let problem as ClockProblem: .refused(.clock(problem.now))
             case let missing as HomeFilesMissing: .found(.filesMissing(job: subject.job, missing))
             case let failure as CryptographyFailure: .cryptography(failure)
             case let failure as RemoteFailure: .remote(failure)
@@ -218,6 +229,8 @@ enum Failure: Error, Hashable, Sendable {
                 "archives that were removed still take room in \(quoted(trash)): remove them with 'rm'"
             ])
         case .notKept(let failure): explainNotKept(failure.explanation)
+        case .kitNotEntered(let failure):
+            failure.explanation.prefixed("nothing was made, since the kit cannot be entered into the list: ")
         case .ofState(let failure, let state, let store): explainState(failure, state, of: store)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }

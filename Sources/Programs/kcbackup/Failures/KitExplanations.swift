@@ -1,46 +1,10 @@
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCQRCodes
 internal import KCRecoveryKits
 internal import KCReportText
-
-/// Why a recovery kit cannot be made, typed or found.
-enum KitProblem: Error, Hashable, Sendable {
-    /// There is no terminal to type a kit on.
-    case unattended
-    /// Lines were typed wrong this many times.
-    case mistyped(times: Int)
-    /// The comment is too long, or is not one line.
-    case comment
-    /// There are as many kits as are kept.
-    case tooMany(limit: Int)
-    /// The key is that of no kit of this device.
-    case otherKey(kits: Int)
-    /// No kit has the fingerprint that was given.
-    case unknown
-    case alreadyRetired(fingerprint: String)
-    /// The public key of a kit, which opens whole archives, is given as one that opens the metadata alone.
-    case inspecting(fingerprint: String)
-    /// The kit, whose strength is given, is in use, and other keys have the other strength.
-    case otherStrength(fingerprint: String, isPostQuantum: Bool)
-    /// Keys of these jobs cannot stand beside a kit of the strength that is given; those of other jobs need one like it.
-    case otherStrengthOfJobs([String], isPostQuantum: Bool, othersFit: Bool)
-    /// A file has several keys, so that it is not clear which of them would open an archive.
-    case severalKeys
-    /// A file with the sheet of a kit is given as one with its key.
-    case sheetAsIdentity(path: String)
-    /// A sheet was written, and its kit cannot be entered into the list.
-    indirect case notEntered(Failure)
-    /// The key opens the names of the items alone.
-    case opensMetadataAlone(archive: String)
-    /// An archive that needs no key proves nothing about one.
-    case unencrypted(archive: String)
-    /// The sheet cannot have a code.
-    case code(QRCodeFailure)
-    /// The list of kits cannot be read or written.
-    case list(StateFileFailure)
-}
 
 /// Explains a failure of a recovery kit.
 func explainKit(_ problem: KitProblem) -> Explanation {
@@ -94,8 +58,6 @@ func explainKit(_ problem: KitProblem) -> Explanation {
         Explanation(
             .usage, "\(quoted(path)) is the sheet of a recovery kit, and no file with a key alone",
             hint: "'\(OptionName.identity.spelling) tty' asks for what is on the sheet")
-    case .notEntered(let failure):
-        failure.explanation.prefixed("nothing was made, since the kit cannot be entered into the list: ")
     case .opensMetadataAlone(let archive):
         Explanation(.wrongKey, "the key opens the names of the items in \(quoted(archive)), and no secret")
     case .unencrypted(let archive):

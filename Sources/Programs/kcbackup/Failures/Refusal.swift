@@ -1,4 +1,5 @@
 internal import KCAsking
+internal import KCBackupCatalogue
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
@@ -111,6 +112,20 @@ extension Refusal {
         return Refusal(
             .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
             remedies: failure.canBeGiven ? [unlock, give] : [unlock])
+    }
+
+    /// The folder of backups is where kcbackup keeps keychains and keys.
+    static func insideOfData(_ path: String) -> Refusal {
+        Refusal(
+            .refused, "\(quoted(path)) is where kcbackup keeps keychains and keys",
+            hint: "choose another folder, preferably on another disk, so that no single failure takes both")
+    }
+
+    /// The clock has a date that an archive cannot tell.
+    static func clock(_ now: Timestamp) -> Refusal {
+        Refusal(
+            .refused, "the clock says \(LocalCalendar().day(now)), and an archive can hold dates from 1970 to 2241",
+            hint: "set the clock, and try again")
     }
 
     /// The keychain has a passcode, which the job was not given.

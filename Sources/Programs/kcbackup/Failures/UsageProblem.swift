@@ -1,3 +1,4 @@
+internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCForeignFormats
@@ -210,7 +211,7 @@ extension UsageProblem {
         hint: "'kcbackup keychain default NAME', or '… default \(DesktopKeyring.all.name)'")
 
     /// Nothing says whether the default keychain or the desktop keyring is meant.
-    static func twoStores(keychain: String, _ doubt: StandardStore.Doubt) -> UsageProblem {
+    static func twoStores(keychain: String, _ doubt: StoreDoubt) -> UsageProblem {
         UsageProblem(
             doubt.words(keychain: keychain) + "; name one of them",
             hint: "'\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)' is the desktop keyring, "
@@ -280,6 +281,23 @@ extension UsageProblem {
                 : "'kcbackup create \(shellWord(file))' makes this file alone")
     }
 
+    /// A pipe is named twice.
+    static func readTwice(_ path: String) -> UsageProblem {
+        UsageProblem("\(quoted(path)) is given twice, but can be read only once")
+    }
+
+    static let recipientForBoth = UsageProblem(
+        "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
+        hint: "a key that restores lists the items as well: leave it out of "
+            + "'\(OptionName.inspectRecipient.spelling)'")
+
+    /// An option of keychains is given for a file of items.
+    static func notOfFile(_ option: OptionName) -> UsageProblem {
+        UsageProblem(
+            "'\(option.spelling)' needs a keychain, and 'file:…' names a file of items",
+            hint: "leave out '\(option.spelling)', or import the file first: 'kcbackup import'")
+    }
+
     /// A file is named where a folder is needed.
     static func fileForFolder(_ path: String) -> UsageProblem {
         UsageProblem(
@@ -310,37 +328,6 @@ extension UsageProblem {
             UsageProblem("\(quoted(text)) has a control character, which \(place) cannot have", hint: hint)
         case .backslash(let text):
             UsageProblem("\(quoted(text)) has a backslash, which \(place) cannot have", hint: hint)
-        }
-    }
-}
-
-extension KeychainNameProblem {
-    var usage: UsageProblem {
-        switch self {
-        case .fileOfItems: .notAKeychain
-        case .desktopKeyring: .desktopKeyring
-        case .files(let root): .areFiles(root)
-        case .misnamed(let name, let meant): .misnamed(name, meant)
-        case .emptyPath: .empty(.keychain)
-        }
-    }
-}
-
-extension StoreUnfit {
-    var usage: UsageProblem {
-        switch self {
-        case .onlyRead: .notAKeychain
-        case .areFiles(let root): .areFiles(root)
-        }
-    }
-}
-
-extension FileAccessProblem {
-    var usage: UsageProblem {
-        switch self {
-        case .unknownFormat:
-            .malformed(.from, form: "one of " + KnownFormats.all.map(\.name).joined(separator: ", "))
-        case .opensNothing(let part, let path): .opensNothing(part.option, path: path)
         }
     }
 }

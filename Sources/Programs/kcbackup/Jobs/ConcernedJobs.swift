@@ -54,7 +54,7 @@ extension Session {
                 if keychain.keybag.escrow == nil { warnOfEscrow(job, local) }
             } else if let known = request.access.key.passcode {
                 do {
-                    try request.requirePasscode(of: local.name, in: self)
+                    try request.requirePasscode(of: local.name, on: machine)
                 } catch {
                     warn(failure(of: error).explanation.about(job: job).message)
                     continue
@@ -166,8 +166,8 @@ extension BackupRequest {
     /// - Throws: errors of reading recipients.
     fileprivate func strengths(in session: Session) throws -> Set<Bool> {
         guard let keys else { return [] }
-        let restoring = try keys.restoring.recipients(keys.passphrase, in: session)
-        let inspecting = try keys.inspecting.map { try RecipientOptions.parse($0, plugins: session.context.plugins) }
+        let restoring = try keys.restoring.recipients(keys.passphrase, in: session.context)
+        let inspecting = try keys.inspecting.map { try GivenRecipient.parse($0, plugins: session.context.plugins) }
         return Set((restoring + inspecting).compactMap(\.isPostQuantum))
     }
 

@@ -206,7 +206,7 @@ struct Examination {
     /// Warns of recovery kits that nobody has tried lately.
     private mutating func lookAtKits() {
         var kits: [RecoveryKit] = []
-        check { session in kits = try session.recoveryKits() }
+        check { session in kits = try session.machine.recoveryKits() }
         for kit in kits where kit.retired == nil {
             count += 1
             if let doubt = kit.doubt(at: session.now) {
@@ -275,11 +275,11 @@ struct Examination {
     private mutating func examine(_ state: BackupState.JobState) {
         lookForStarter(of: state.job)
         let request = state.job.backup
-        check { session in try session.requireClock() }
-        check { session in _ = try request.keys?.recipients(in: session) }
+        check { session in try session.context.requireClock() }
+        check { session in _ = try request.keys?.recipients(in: session.context) }
         check { session in
             try Jobs(session.machine).requireFolder(of: state.job, hadBackups: state.good != nil)
-            try session.requireOutsideOfData(state.job.folder)
+            try session.machine.requireOutsideOfData(state.job.folder)
             try state.job.checkFolder(session.catalogue(of: state.job.folder))
             try request.requireSameUse(of: state.job.folder, in: session)
         }

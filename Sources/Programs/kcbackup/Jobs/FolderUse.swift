@@ -13,10 +13,10 @@ internal import KCStoreTasks
 extension BackupRequest {
     /// How these backups differ from those in a folder; nil if they do not.
     ///
-    /// - Throws: `UsageProblem.noRestoreKey`, `Refusal`, `CatalogueFailure`, and errors of reading recipients.
+    /// - Throws: `ArchiveKeyProblem`, `BackupFolderProblem`, `CatalogueFailure`, and errors of reading recipients.
     func difference(in folder: String, _ session: Session) throws -> BackupPin.Difference? {
         let run = try pin(of: [:], in: session)
-        try session.requireOutsideOfData(folder)
+        try session.machine.requireOutsideOfData(folder)
         return try session.machine.catalogueIfAny(of: folder)?.pin?.difference(from: run)
     }
 
@@ -54,7 +54,7 @@ extension BackupRequest {
         var keys: [String] = []
         var kits: Set<ExactText> = []
         if let request = self.keys {
-            let given = try request.recipients(in: session)
+            let given = try request.recipients(in: session.context)
             if given.restoring.isEmpty, request.passphrase == nil { throw UsageProblem.noRestoreKey() }
             keys = request.names(given)
             kits = given.knownKits

@@ -16,7 +16,7 @@ extension Job {
     func requireKeys(in session: Session) throws {
         let unattended = session.unattended
         do {
-            _ = try backup.keys?.recipients(in: unattended)
+            _ = try backup.keys?.recipients(in: unattended.context)
         } catch {
             throw unattended.failure(of: error)
         }

@@ -77,7 +77,7 @@ extension BackupRequest {
                             + "'kcbackup keychain list' shows those that are there")
                     continue
                 }
-                try requirePasscode(of: local.name, in: session)
+                try requirePasscode(of: local.name, on: session.machine)
                 let opened = try local.open(in: session.machine)
                 guard needsPasscode(opened) else {
                     warnOfWrongKey(to: local, of: job, in: session)

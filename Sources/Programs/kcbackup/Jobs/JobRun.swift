@@ -125,19 +125,23 @@ struct JobRun {
     }
 
     private func back(up report: inout Report) throws {
-        try session.requireClock()
+        try session.context.requireClock()
         if !mayChange { try Jobs(session.machine).requireFolder(of: job, hadBackups: hadBackups) }
         // A disk that is not mounted must not be replaced by a new folder in its place.
-        let summary = try FolderBackup(
-            request: job.request, accepted: RunExceptions(acceptsShrinkage: acceptsShrink, mayChange: mayChange),
-            session: session, isCopied: isCopied,
-            makesFolder: mayChange, itemsBefore: itemsBefore
-        ).back()
-        report.status = summary.status
-        report.isBackedUp = summary.isBackedUp
-        report.items = summary.items
-        report.archives = summary.saved
-        report.explanation = summary.explanation
+        session.subject.file = job.folder
+        var backup = FolderBackup(job.request, in: session.context)
+        backup.accepted = RunExceptions(acceptsShrinkage: acceptsShrink, mayChange: mayChange)
+        backup.isCopied = isCopied
+        backup.makesFolder = mayChange
+        backup.requiresKeyring = true
+        backup.itemsBefore = itemsBefore
+        backup.namesBound = session.style.isVerbose
+        let text = try FolderBackupText(backup.run(), of: job.request, in: session)
+        report.status = text.status
+        report.isBackedUp = text.isBackedUp
+        report.items = text.items
+        report.archives = text.saved
+        report.explanation = text.explanation
     }
 
     private func folder() throws -> BackupFolder {

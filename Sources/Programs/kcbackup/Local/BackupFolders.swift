@@ -7,31 +7,12 @@ internal import KCReportText
 internal import KCStoreTasks
 
 extension Session {
-    /// Opens a backup folder for a run that changes it.
+    /// Opens a backup folder for a run that changes it, and that is about the folder from then on.
     ///
-    /// - Throws: `UsageProblem.fileForFolder`, `CatalogueFailure`, and the errors of `LocalDevice.key`.
-    func backupFolder(
-        _ path: String, waitingAtMost wait: Duration, mayBeNew: Bool = false, maySwitch: Bool = false,
-        isRebuilt: Bool = false
-    ) throws -> BackupFolder {
+    /// - Throws: as `Machine.backupFolder`.
+    func backupFolder(_ path: String, waitingAtMost wait: Duration, isRebuilt: Bool = false) throws -> BackupFolder {
         subject.file = path
-        try requireOutsideOfData(path)
-        if Path.isFile(machine.resolve(path)) { throw UsageProblem.fileForFolder(path) }
-        return try BackupFolder(
-            machine.resolve(path), named: path, catalogues: machine.catalogues, device: LocalDevice(machine).key(),
-            waitingAtMost: wait, mayBeNew: mayBeNew, maySwitch: maySwitch, isRebuilt: isRebuilt)
-    }
-
-    /// Refuses the data folder and its subfolders: removing the data folder would remove the backups as well.
-    func requireOutsideOfData(_ path: String) throws(Refusal) {
-        let folder = machine.resolve(path)
-        guard let data = Path.real(machine.dataFolder.path) else { return }
-        let real = Path.real(folder) ?? Path.real(Path.split(folder).folder).map { $0 + "/" } ?? folder
-        if real.exact == data.exact || real.exact.hasPrefix(data + "/") {
-            throw Refusal(
-                .refused, "\(quoted(path)) is where kcbackup keeps keychains and keys",
-                hint: "choose another folder, preferably on another disk, so that no single failure takes both")
-        }
+        return try machine.backupFolder(path, waitingAtMost: wait, isRebuilt: isRebuilt)
     }
 
     /// Returns the catalogue of a backup folder in which this device has made backups.

@@ -13,26 +13,9 @@ extension EncryptedArchives {
     }
 
     /// The risk of a keychain without an encrypted archive.
-    fileprivate static func warning(_ keychain: String) -> String {
+    static func warning(_ keychain: String) -> String {
         "the key of this device is in its TPM, and no encrypted archive of keychain \(quoted(keychain)) that is younger "
             + "than \(days) days is known here: if the TPM is lost, so is the keychain; 'kcbackup create "
             + "\(OptionName.to.spelling) FOLDER' makes one"
-    }
-}
-
-extension Session {
-    /// Warns if a keychain could be lost with the chip of this device.
-    ///
-    /// - Parameter identity: the ID of its file, in hexadecimal.
-    func warnOfLoss(of store: any NamedStore, _ identity: String) {
-        guard let keychain = store as? LocalKeychain else { return }
-        do {
-            let archives = try machine.isHeldByChip ? EncryptedArchives(on: machine) : nil
-            guard let archives, try !archives.isRecent(of: keychain, identity, at: now) else { return }
-            warn(EncryptedArchives.warning(keychain.name))
-        } catch {
-            // The backup is done.
-            warn(failure(of: error).explanation.message)
-        }
     }
 }

@@ -22,15 +22,6 @@ struct LocalFileKeys: FileKeyring {
         self.session = session
     }
 
-    /// The identity of this device, which opens files of the class 'none'.
-    static func deviceIdentity(in session: Session) throws -> X25519Identity {
-        let key = try LocalDevice(session.machine).key()
-        guard let identity = try X25519Identity.of(key.fileIdentityKey()) else {
-            throw Failure.unforeseen(type: "file identity key")
-        }
-        return identity
-    }
-
     func isOpen(_ identity: ProtectionIdentity) throws -> Bool {
         switch identity.holder {
         case .device: return true
@@ -52,7 +43,7 @@ struct LocalFileKeys: FileKeyring {
         do {
             switch identity.holder {
             case .device:
-                let key = try Self.deviceIdentity(in: session)
+                let key = try session.machine.deviceFileIdentity()
                 guard key.recipient == identity.recipient else {
                     throw PluginRefusal("the identity is of another device, or of a key that was replaced")
                 }
@@ -132,41 +123,7 @@ struct LocalFileKeys: FileKeyring {
     }
 }
 
-extension Keychain {
-    /// The age identities that open the files of a class, newest first.
-    func fileIdentities(_ fileClass: FileKeyClass) throws -> [X25519Identity] {
-        var identities: [X25519Identity] = []
-        for key in try fileKeys(fileClass) {
-            guard let identity = try X25519Identity.of(key.secret.copy()) else {
-                throw KeychainStoreError.damaged("a key of files has a wrong size")
-            }
-            identities.append(identity)
-        }
-        return identities
-    }
-}
-
 extension Session {
-    /// True if each of these keys is one that this device, or a keychain of it, has for files; false for none.
-    ///
-    /// - Throws: errors of reading the device key and the list of keychains.
-    func hasKeys(of recipients: [GivenRecipient]) throws -> Bool {
-        var others: Set<GivenRecipient> = Set(recipients)
-        let canBeOfFiles = others.allSatisfy { if case .native(.x25519) = $0 { true } else { false } }
-        guard !others.isEmpty, canBeOfFiles else { return false }
-        let outer = subject
-        defer { subject = outer }
-        for place in try FileKeyPlaces(nil, in: self).places {
-            do {
-                for own in try place.knownRecipients(in: self) { others.remove(.native(.x25519(own))) }
-            } catch {
-                // A problem with another keychain is no reason to make no backup; its keys are not known.
-                continue
-            }
-        }
-        return others.isEmpty
-    }
-
     /// True if an archive of this device has one key, and that is the one of this device for files.
     ///
     /// - Throws: `ArchiveFailure`, and errors of reading the device key.
@@ -174,6 +131,6 @@ extension Session {
         guard proven.isFromThisDevice, file.header.mode == .encrypted, !outline.hasPassphrase,
             outline.secretsRecipients.count == 1
         else { return false }
-        return try file.prove().hasSecrets(for: [LocalFileKeys.deviceIdentity(in: self)])
+        return try file.prove().hasSecrets(for: [machine.deviceFileIdentity()])
     }
 }

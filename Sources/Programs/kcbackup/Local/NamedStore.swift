@@ -14,13 +14,10 @@ extension NamedStore {
 
     /// Opens the store for reading, which the run is about from then on.
     ///
-    /// - Throws: `UsageProblem` for an option that is not for its kind; the errors of opening it.
+    /// - Throws: `StoreUnfit` for an option that is not for its kind; the errors of opening it.
     func open(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         try begin(options, in: session)
-        if kind == .file {
-            session.subject.file = name
-            try options.access.file.check(with: name)
-        }
+        if kind == .file { session.subject.file = name }
         return try opened(options.access, for: options.use, in: session.context)
     }
 
@@ -33,8 +30,8 @@ extension NamedStore {
     }
 
     /// Refuses options that are not for the kind of the store, and names it in failures.
-    func begin(_ options: StoreOptions, in session: Session) throws(UsageProblem) {
-        try kind.check(options.given)
+    func begin(_ options: StoreOptions, in session: Session) throws(StoreUnfit) {
+        try kind.check(options.demands)
         session.subject.store = kind == .file ? FileOfItems.name(name) : name
     }
 

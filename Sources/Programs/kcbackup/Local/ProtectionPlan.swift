@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCAsking
 internal import KCByteStreams
 internal import KCFileProtection
 internal import KCKeychainStore
@@ -28,7 +29,7 @@ struct ProtectionPlan {
             return (file: file, isDone: false)
         }
         try requireOnce(opened.map(\.file))
-        let places = try FileKeyPlaces(keychain, in: session)
+        let places = try FileKeyPlaces(keychain, in: session.machine)
         files = try opened.map { file, isDone in
             session.subject.file = file.path
             let earlier = try file.stanzas.flatMap(places.place(of:))
@@ -97,7 +98,7 @@ struct UnprotectionPlan {
     /// - Parameter keychain: the name of the keychain that the user named.
     /// - Throws: as `ProtectionPlan.init`.
     init(_ paths: [String], _ keychain: String?, in session: Session) throws {
-        let places = try FileKeyPlaces(keychain, in: session)
+        let places = try FileKeyPlaces(keychain, in: session.machine)
         files = try paths.map { path in
             let path = try session.machine.resolve(file: path)
             try Self.requireName(path)
@@ -148,10 +149,12 @@ struct UnprotectionPlan {
         for (file, place) in files {
             session.subject.file = file.path
             let source = passcodes(place)
-            var option = source.option
+            var given = source.given
             // A passcode given for one class has opened the others, and cannot be read twice.
-            if let keychain = place.keychain, unlocked.contains(keychain) { option.passcode = nil }
-            let identities = try keys[place.holder] ?? place.identities(option, isMeant: source.isMeant, in: session)
+            if let keychain = place.keychain, unlocked.contains(keychain) { given = nil }
+            let identities =
+                try keys[place.holder]
+                ?? place.identities(given, canBeGiven: source.canBeGiven, in: session.context)
             if let keychain = place.keychain { unlocked.append(keychain) }
             keys[place.holder] = identities
             try file.requireOpens(with: identities)
@@ -165,23 +168,21 @@ struct UnprotectionPlan {
     /// that keychain alone, since another one would count it as a wrong one.
     private func passcodes(
         _ choice: LocalKeychainOptions, in session: Session
-    ) throws -> (FileKeyPlaces.Place) -> (option: PasscodeOption, isMeant: Bool) {
-        let given = choice.passcodeOption
-        var others = given
-        others.passcode = nil
+    ) throws -> (FileKeyPlaces.Place) -> (given: SecretSource?, canBeGiven: Bool) {
+        let given = choice.passcode
         let named = try choice.keychain.map { try LocalKeychain($0, in: session.machine) }
         var asking: [LocalKeychain] = []
         for case .keychain(let local, let keychain, _) in files.map(\.place) where keychain.hasPasscode {
             if !asking.contains(local) { asking.append(local) }
         }
         let candidate = named ?? (asking.count == 1 ? asking[0] : nil)
-        guard given.passcode != nil else { return { (given, $0.keychain == candidate) } }
+        guard given != nil else { return { (nil, $0.keychain == candidate) } }
         if named == nil, asking.count > 1 { throw UsageProblem.passcodeOfOne(of: asking.map(\.name), for: .files) }
         guard let meant = candidate, asking.contains(meant) else {
             session.note("no file needs that passcode, so '\(OptionName.passcode.spelling)' is not read")
-            return { [others] _ in (others, false) }
+            return { _ in (nil, false) }
         }
-        return { [others] in $0.keychain == meant ? (given, true) : (others, false) }
+        return { $0.keychain == meant ? (given, true) : (nil, false) }
     }
 }
 

@@ -18,7 +18,7 @@ struct RestorePlace {
 
     /// Finds the place of a store that the user named as `given`.
     ///
-    /// - Throws: `UsageProblem` for an option that is not for its kind.
+    /// - Throws: `StoreUnfit` for an option that is not for its kind.
     init(_ store: any NamedStore, given: String?, _ options: StoreOptions, in session: Session) throws {
         try store.begin(options, in: session)
         place = try store.restorable(options.access, noPasscode: options.noPasscode, in: session.context)
@@ -31,7 +31,7 @@ struct RestorePlace {
 extension RestorePlace {
     /// Finds the store in which the user takes back a change.
     ///
-    /// - Throws: `UsageProblem` for an option that is not for its kind.
+    /// - Throws: `StoreUnfit` for an option that is not for its kind.
     init(undoing given: String?, _ options: StoreOptions, in session: Session) throws {
         var store = try session.store(given)
         if given == nil, store.kind != .keychain, try Self.isKeychainLost(in: session) {
@@ -46,7 +46,7 @@ extension RestorePlace {
 
     /// Finds the store that the user restores into: the named one, or else that from which the archive was made.
     ///
-    /// - Throws: `UsageProblem` for an option that is not for its kind; what `source` throws.
+    /// - Throws: `StoreUnfit` for an option that is not for its kind; what `source` throws.
     init(
         restoringInto given: String?, from source: () throws -> ArchiveSource, _ options: StoreOptions,
         in session: Session

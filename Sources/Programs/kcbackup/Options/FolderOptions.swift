@@ -76,11 +76,6 @@ struct FolderOptions: ParsableArguments {
     }
 }
 
-extension FolderBackupRequest {
-    /// How long to wait for another run.
-    var waiting: Duration { wait ?? FileLock.defaultWait }
-}
-
 /// How long to wait for another run.
 struct LockWaitOption: ParsableArguments {
     @Option(

@@ -35,18 +35,6 @@ struct ForeignOptions: ParsableArguments {
     var access: FileAccess { FileAccess(format: from, password: password, keyFile: keyFile) }
 }
 
-extension FileAccess {
-    /// Refuses contradictory options, before anything is read.
-    ///
-    /// - Throws: `UsageProblem`, `FileAccessProblem` (`unknownFormat`).
-    func check(with path: String, passcode: SecretSource? = nil) throws {
-        if path.isEmpty { throw UsageProblem.emptyFile }
-        if keyFile?.isEmpty == true { throw UsageProblem.empty(.keyFile) }
-        _ = try knownFormat()
-        try requireOneInput([path] + (keyFile.map { [$0] } ?? []), [password, passcode])
-    }
-}
-
 extension FileAccess.Part {
     var option: OptionName {
         switch self {

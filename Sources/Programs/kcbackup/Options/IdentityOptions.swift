@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCAsking
 internal import KCBackupTasks
+internal import KCStoreTasks
 
 /// The options for the identity files that open an archive.
 struct IdentityOptions: ParsableArguments {
@@ -25,7 +26,7 @@ struct IdentityOptions: ParsableArguments {
 
     /// Refuses contradictory options, before anything is read.
     ///
-    /// - Throws: `UsageProblem`.
+    /// - Throws: `UsageProblem`, `ReadTwice`.
     func check(with archives: [String], passphrase: SecretSource? = nil) throws {
         if identityPassphrase != nil, identity.isEmpty { throw UsageProblem.needs(.identityPassphrase, .identity) }
         try requireOneInput(archives + identity, [passphrase, identityPassphrase])
@@ -33,8 +34,8 @@ struct IdentityOptions: ParsableArguments {
 
     /// Returns the identities in one file.
     ///
-    /// - Throws: as `Session.identities(in:passphrase:)`.
+    /// - Throws: as `TaskContext.identities(in:passphrase:)`.
     func identities(in path: String, _ session: Session) throws -> [any Identity] {
-        try session.identities(in: path, passphrase: identityPassphrase)
+        try session.context.identities(in: path, passphrase: identityPassphrase)
     }
 }

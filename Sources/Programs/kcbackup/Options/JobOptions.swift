@@ -58,12 +58,13 @@ struct JobOptions: ParsableArguments {
     /// - Parameters:
     ///   - mayChange: true if the backups in its folder may be others so far.
     ///   - isFree: refuses a name that is taken.
-    /// - Throws: `UsageProblem`, `SecretProblem`, `CatalogueFailure.switches`, `Refusal`, and errors of reading keys.
+    /// - Throws: `UsageProblem`, `ClockProblem`, `BackupFolderProblem`, `StoreUnfit`, `StoreUndecided`, `SecretProblem`,
+    ///   `CatalogueFailure.switches`, `Refusal`, and errors of reading keys.
     func checked(
         as name: String, mayChange: Bool = false, in session: Session, isFree: () throws -> Void = {}
     ) throws -> CheckedJob {
         var backup = try create.request()
-        try session.requireClock()
+        try session.context.requireClock()
         let keep = try rules.retention()
         try isFree()
         guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
@@ -78,15 +79,15 @@ struct JobOptions: ParsableArguments {
         var subject = backup.stores == .home ? "everything in the home" : "every keychain"
         var kind = StoreKind.keychain
         if !backup.isOfSeveral {
-            let found = try StoreChoice.chosen(
-                backup.storeName, forFolder: folder, mayChange: create.folder.change, in: session)
+            let found = try session.context.storeToBackUp(
+                backup.storeName, forFolder: folder, mayChange: create.folder.change)
             // The job backs up what is meant today, even if that is not the default anymore when it runs.
             if backup.stores == .standard { backup.stores = .named(found.name) }
             subject = found.words
             kind = found.kind
         }
         // A home is among several stores.
-        try kind.check(StoreOptions(backup).given.filter { backup.stores != .home || $0 != .acceptMissing })
+        try kind.check(backup.demands.filter { backup.stores != .home || $0 != .acceptMissing })
         if create.folder.change { throw UsageProblem.notUnattended(.change) }
         if create.folder.acceptShrink { throw UsageProblem.notUnattended(.acceptShrink) }
         let given = backup
@@ -131,7 +132,7 @@ struct JobOptions: ParsableArguments {
             guard RemoteLocation(to) == nil, let here = try session.machine.folderOfCopies(to) else {
                 return try location(to, of: .copyTo).text
             }
-            try session.requireOutsideOfData(here.path)
+            try session.machine.requireOutsideOfData(here.path)
             if CatalogueFile.place(of: here.path).exact == CatalogueFile.place(of: folder).exact {
                 throw UsageProblem("'\(OptionName.copyTo.spelling)' names the folder that the backups are in")
             }

@@ -78,14 +78,6 @@ extension KeychainChoice {
     func open(in session: Session) throws -> Keychain {
         try passcodeOption.open(LocalKeychain(keychain, in: session.machine), in: session)
     }
-
-    /// Opens the keychain and makes all its class keys available.
-    func openUnlocked(in session: Session) throws -> Keychain {
-        let local = try LocalKeychain(keychain, in: session.machine)
-        let keychain = try passcodeOption.open(local, in: session)
-        try session.context.unlock(keychain, of: local, for: .all, passcode: passcode)
-        return keychain
-    }
 }
 
 /// Where the passcode of a keychain comes from, and what it opens.

@@ -35,35 +35,4 @@ struct RecipientOptions: ParsableArguments {
     var request: RecipientRequest {
         RecipientRequest(keys: recipient, files: recipientsFile, passphrase: recipientsPassphrase)
     }
-
-    /// The public keys, each once.
-    static func once(_ recipients: [GivenRecipient]) -> [GivenRecipient] {
-        var seen: Set<GivenRecipient> = []
-        return recipients.filter { seen.insert($0).inserted }
-    }
-
-    /// Parses the public key of an option.
-    ///
-    /// - Throws: `AgeFailure`: `unsupportedRecipient`, `malformedRecipient`.
-    static func parse(_ text: String, plugins: any PluginHost) throws(AgeFailure) -> GivenRecipient {
-        if let recipient = GivenRecipient(text, plugins: plugins) { return recipient }
-        if let kind = RecipientFile.unsupportedKind(text[...], withPlugins: true) {
-            throw .unsupportedRecipient(line: nil, kind: kind)
-        }
-        throw .malformedRecipient
-    }
-}
-
-extension RecipientRequest {
-    /// Returns the public keys, each once, in the order in which they were given.
-    ///
-    /// - Parameter others: the sources of other secrets, which may include standard input.
-    /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem`, and errors of reading secrets.
-    func recipients(_ others: SecretSource?..., in session: Session) throws -> [GivenRecipient] {
-        if passphrase != nil, files.isEmpty { throw UsageProblem.needs(.recipientsPassphrase, .recipientsFile) }
-        try requireOneInput(files, others + [passphrase])
-        return RecipientOptions.once(
-            try keys.map { try RecipientOptions.parse($0, plugins: session.context.plugins) }
-                + files.flatMap { try session.recipients(in: $0, passphrase: passphrase) })
-    }
 }

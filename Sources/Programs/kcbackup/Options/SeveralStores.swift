@@ -10,36 +10,12 @@ internal import KCStoreTasks
 // The request of a backup of several stores, as far as they are for one of them.
 
 extension BackupRequest {
-    /// The request for one of several stores; what opens keychains is for these alone.
-    ///
-    /// - Throws: as `requirePasscode`.
-    func of(_ name: String, in session: Session) throws -> BackupRequest {
-        try requirePasscode(of: name, in: session)
-        var request = self
-        request.stores = .named(name)
-        if try StoreChoice.prefixed(name) != nil { request.access.key = .passcode(nil) }
-        if HomeRoot(storeName: name) == nil { request.access.acceptMissing = [] }
-        if DesktopKeyring(name) == nil { request.access.skipsLocked = access.skipsLocked && stores != .home }
-        return request
-    }
-
-    /// Checks that a passcode that was given is not that of another keychain, which would count it as a wrong one.
-    ///
-    /// - Throws: `UsageProblem.passcodeOfOne` if this is one of several keychains with a passcode.
-    func requirePasscode(of name: String, in session: Session) throws {
-        guard isOfSeveral, let passcode = access.key.passcode, passcode != .terminal else { return }
-        let asking = try session.machine.keychainsWithPasscode()
-        if asking.count > 1, asking.contains(where: { $0.exact == name.exact }) {
-            throw UsageProblem.passcodeOfOne(of: asking, for: .backup)
-        }
-    }
-
     /// Finds what would make a job fail that backs up one of the stores.
     ///
     /// - Throws: as `requirePasscode` and `NamedStore.examine`.
     func examine(_ store: any NamedStore, in session: Session) throws {
         session.subject.store = store.name
-        try requirePasscode(of: store.name, in: session)
+        try requirePasscode(of: store.name, on: session.machine)
         do {
             try store.examine(access, isUnencrypted: isUnencrypted, in: session.context)
         } catch let failure as PasscodeNeeded where isOfSeveral {

@@ -1,3 +1,4 @@
+internal import KCBackupTasks
 internal import KCKeychainModel
 internal import KCRecoveryKits
 internal import KCReportPages
@@ -12,7 +13,7 @@ struct StatusKits {
 
     init(in session: Session) {
         do {
-            kits = try session.recoveryKits().filter { $0.retired == nil }
+            kits = try session.machine.recoveryKits().filter { $0.retired == nil }
             failure = nil
         } catch {
             kits = []

@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCRecoveryKits
@@ -6,9 +7,6 @@ internal import KCReportText
 internal import KCSecretShares
 
 extension Session {
-    /// The identity file that means the terminal; a file of this name is given as `./tty`.
-    static let typedIdentity = "tty"
-
     /// Has the key of a recovery kit typed, line by line, or words of its shares.
     ///
     /// Wrong input is asked for again; input that may be right is proposed.
@@ -19,7 +17,7 @@ extension Session {
         guard world.terminal.isAttended else { throw KitProblem.unattended }
         var known: [NativeRecipient] = []
         do {
-            known = try recoveryKits().map(\.recipient)
+            known = try machine.recoveryKits().map(\.recipient)
         } catch {
             // They only help to choose among possibilities.
             warn(failure(of: error).explanation.message)

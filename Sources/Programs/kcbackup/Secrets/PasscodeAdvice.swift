@@ -18,21 +18,6 @@ extension Session {
     }
 }
 
-extension Session {
-    /// Generates a passphrase and shows it on the terminal.
-    ///
-    /// - Parameter kind: what the user calls it.
-    /// - Throws: `CryptographyFailure`, `TerminalFailure`.
-    func generatePassphrase(_ kind: String = "passphrase") throws -> SecretBytes {
-        let secret = try GeneratedPassphrase.make()
-        var text = SecretBytes("the \(kind), hyphens included, shown this once:\n".utf8.span)
-        secret.withBytes { text.append($0) }
-        text.append("\n".utf8.span)
-        try world.terminal.show(text)
-        return secret
-    }
-}
-
 extension JSONValue {
     /// Returns the JSON for a keychain whose passcode was just set, with its strength; the strength is nil without a
     /// passcode.

@@ -1,4 +1,5 @@
 internal import KCAsking
+internal import KCBackupTasks
 internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKernelKeyring
@@ -151,6 +152,68 @@ extension ForeignEvent: ToldEvent {
                     + "\(shellWord(path))'")
         case .notSearched(let gap):
             session.note("the desktop keyring \(gap.words): a key in it may not be found")
+        }
+    }
+}
+
+extension KeyFileEvent: ToldEvent {
+    func tell(in session: Session) {
+        switch self {
+        case .passphraseUnneeded(let path, let field):
+            session.note("\(quoted(path)) is not encrypted, so '\(field.option.spelling)' is not read")
+        }
+    }
+}
+
+extension ArchiveKeyEvent: ToldEvent {
+    func tell(in session: Session) {
+        switch self {
+        case .opensHereAlone:
+            session.warn(
+                "the archive opens on this device alone, whose keys of files are its only ones; a passphrase, another "
+                    + "recipient or 'kcbackup recovery make' gives it a second key")
+        case .needsPlugin:
+            session.note(
+                "only a plugin opens the archive, with the token or the machine that has its key; a passphrase or "
+                    + "'kcbackup recovery make' gives it a second key")
+        case .isPostQuantum:
+            session.note(
+                "without kcbackup, age 1.3 or newer is needed to open the archive: its keys are post-quantum")
+        }
+    }
+}
+
+extension StandardStoreEvent: ToldEvent {
+    func tell(in session: Session) {
+        let option = OptionName.keychain.spelling
+        switch self {
+        case .desktopForLack:
+            session.note(
+                "there is no kcbackup keychain here: this backs up the desktop keyring "
+                    + "(\(option) \(DesktopKeyring.all.name))")
+        case .chosen(let store):
+            session.note(
+                "from now on, commands without '\(option)' use \(storeWords(store.store.name)): 'kcbackup keychain "
+                    + "default' shows and changes it")
+        }
+    }
+}
+
+extension BackupEvent: ToldEvent {
+    func tell(in session: Session) {
+        switch self {
+        case .bound(let items): session.note(each: wordsApart(items)) { _ in Remark("only on this device") }
+        case .couldBeLost(let keychain): session.warn(EncryptedArchives.warning(keychain))
+        case .notLookedAt(let error): session.warn(session.failure(of: error).explanation.message)
+        case .noKeyring: session.warn("no desktop keyring runs here, and none is backed up")
+        case .unlisted(let count, let folder):
+            session.warn(
+                "\(counted(count, "archive")) in \(quoted(folder)) \(count == 1 ? "is" : "are") not in its catalogue, and "
+                    + "nothing is compared with them; 'kcbackup list \(OptionName.rebuild.spelling)' enters them")
+        case .enteredLater(let error):
+            session.warn(
+                "the archive is saved, and the next run enters it into the catalogue: "
+                    + session.failure(of: error).explanation.message)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import KCAgeEncryption
 internal import KCAgePlugins
 internal import KCAsking
 internal import KCByteStreams
@@ -134,20 +135,47 @@ struct TerminalAsking: Asking {
         try terminal.show(SecretBytes(copying: "\(request.words)\n".utf8))
     }
 
+    func recoveryKit() throws -> [NativeIdentity] { try session.typeKit() }
+
+    func show(generated secret: borrowing SecretBytes, _ kind: SecretQuestion.Kind) throws(TerminalFailure) {
+        var text = SecretBytes("the \(kind.words), hyphens included, shown this once:\n".utf8.span)
+        secret.withBytes { text.append($0) }
+        text.append("\n".utf8.span)
+        try terminal.show(text)
+    }
+
     func confirms(_ question: TaskQuestion) throws(TerminalFailure) -> Bool {
         switch question {
         case .noPasscode: try terminal.confirms("Make it without a passcode?")
         }
     }
 
+    func storeToBackUp(keychain: String, _ doubt: StoreDoubt) throws -> StoreAnswer {
+        session.message(doubt.words(keychain: keychain) + "\n")
+        while true {
+            let answer = try terminal.readAnswer(
+                "Back up the desktop keyring (d) or keychain \(quoted(keychain)) (k)? ")
+            switch answer.lowercased() {
+            case "d", "desktop": return .desktop
+            case "k", "keychain": return .keychain
+            case "": throw Refusal.declined
+            default: session.message("type d or k, or nothing to stop\n")
+            }
+        }
+    }
+
     var pluginUser: any PluginUser { PluginPrompts(terminal: terminal, notice: session.notice) }
 
-    func follow(_ work: TaskWork, _ total: UInt64?, _ done: (() -> UInt64)?) -> any TaskProgress {
+    func follow(
+        _ work: TaskWork, total: () throws -> UInt64?, done: (() -> UInt64)?
+    ) rethrows -> any TaskProgress {
         let words =
             switch work {
             case .readingItems: "reading items"
             case .decryptingFiles: "decrypting files"
+            case .archivingItems: "archiving items"
             }
+        let total = try session.showsProgress ? total() : nil
         return Progress(words, of: total, in: session, done: total == nil ? nil : done)
     }
 }

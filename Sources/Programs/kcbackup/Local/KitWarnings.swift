@@ -1,4 +1,5 @@
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
@@ -8,43 +9,7 @@ internal import KCRecoveryKits
 internal import KCReportText
 internal import KCStoreTasks
 
-/// The recovery kits of this device, with failures of their list told apart from those of other lists.
-struct LocalKits {
-    private let kits: RecoveryKits
-
-    /// Locates the list of the owner of `key`.
-    init(of key: DeviceKey, at device: LocalDevice) {
-        kits = RecoveryKits(besideKeyAt: device.keyPath, of: key)
-    }
-
-    /// The kits, oldest first.
-    func list() throws(KitProblem) -> [RecoveryKit] {
-        do throws(StateFileFailure) {
-            return try kits.list()
-        } catch {
-            throw .list(error)
-        }
-    }
-
-    /// Reads the kits, changes them, and writes them; what `body` throws leaves them as they were.
-    func change<Result>(_ body: (inout [RecoveryKit]) throws -> Result) throws -> Result {
-        do {
-            return try kits.change(body)
-        } catch let failure as StateFileFailure {
-            throw KitProblem.list(failure)
-        }
-    }
-}
-
 extension Session {
-    /// The recovery kits of this device; none if it has no key yet.
-    ///
-    /// - Throws: `DeviceKeyFailure`, `KitProblem`.
-    func recoveryKits() throws -> [RecoveryKit] {
-        let device = LocalDevice(machine)
-        return try device.keyIfAny().map { try LocalKits(of: $0, at: device).list() } ?? []
-    }
-
     /// Where the jobs of this device put their backups, without duplicates; those of jobs that cannot be read are missing,
     /// with a warning.
     func backupPlaces() -> [String] {
@@ -68,10 +33,10 @@ extension Session {
     ///
     /// A nightly run says it of a kit only once that has gone without a try for a year.
     ///
-    /// - Throws: as `recoveryKits`.
+    /// - Throws: as `Machine.recoveryKits`.
     func noteKits() throws {
         let isWatched = !style.isQuiet && (world.terminal.showsMessages || style.isVerbose)
-        let untried = try recoveryKits().filter { kit in
+        let untried = try machine.recoveryKits().filter { kit in
             kit.retired == nil && kit.doubt(at: now) != nil && (isWatched || kit.isOverdue(at: now))
         }
         // A warning that one kit has of its own, as of a sheet that may not be complete, is not lost among the others.

@@ -1,7 +1,5 @@
 internal import KCBackupCatalogue
-internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCItemStores
 internal import KCStoreTasks
 
 // Which of several stores are backed up: one that is set aside fails, and does not keep the others from their archives.
@@ -25,9 +23,9 @@ extension FolderBackup {
             if known[part.series.exact]?.exact == part.identity.exact { swap(&stays, &goes) }
             staying[index] = stays
             // The others cannot have another name.
-            let keychain = (goes.subject.kind == .keychain ? goes : stays).subject.name
-            let refusal = Refusal.namesake(of: stays.subject.name, keychain: keychain)
-            results.append((goes.subject.name, .failed(.refused(refusal))))
+            let keychain = (goes.store.kind == .keychain ? goes : stays).store.name
+            let problem = SetAsideProblem.namesake(of: stays.store.name, keychain: keychain)
+            results.append((goes.store.name, failed(problem, goes.store.name)))
         }
         parts = staying
     }
@@ -45,7 +43,7 @@ extension FolderBackup {
         let subjects = known.filter { backedUp.contains($0.key) }
         var found = Set(
             try results.map { ArchiveName.series(of: try StoreChoice.prefixed($0.name)?.stem ?? $0.name).exact })
-        let moved = try session.machine.moved(parts.subjects, since: subjects)
+        let moved = try context.machine.moved(parts.subjects, since: subjects)
         var staying: [Part] = []
         for part in parts {
             let series = part.series.exact
@@ -53,7 +51,7 @@ extension FolderBackup {
             let difference = BackupPin.difference(of: part.identity, in: series, from: subjects[series])
             if let difference, !moved.contains(series), !accepted.mayChange {
                 let failure = CatalogueFailure.switches(folder: folder.name, difference)
-                results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
+                results.append((part.store.name, failed(failure, part.store.name)))
             } else {
                 staying.append(part)
             }
@@ -63,10 +61,16 @@ extension FolderBackup {
             if accepted.acceptsShrinkage || accepted.mayChange {
                 try folder.forget(series: series.string)
             } else {
-                results.append(
-                    (series.string, .failed(.catalogue(.vanished(series: series.string), job: session.job))))
+                let failure = CatalogueFailure.vanished(series: series.string)
+                results.append((series.string, failed(failure, series.string)))
             }
         }
+    }
+}
+
+extension FolderBackup {
+    private func failed(_ error: any Error, _ store: String) -> Result {
+        .failed(FolderBackupFailure(cause: error, store: store, trash: nil))
     }
 }
 

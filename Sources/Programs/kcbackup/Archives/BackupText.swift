@@ -8,49 +8,7 @@ internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
 
-extension Session {
-    /// Refuses a clock that an archive cannot tell.
-    func requireClock() throws(Refusal) {
-        // The date of a tar member is 11 octal digits of seconds since 1970.
-        guard (0..<(1 << 33)).contains(now.seconds) else {
-            throw Refusal(
-                .refused, "the clock says \(calendar.day(now)), and an archive can hold dates from 1970 to 2241",
-                hint: "set the clock, and try again")
-        }
-    }
-}
-
 extension BackupRequest {
-    /// The public keys, before anything is asked for; nil for an unencrypted archive.
-    ///
-    /// - Throws: as `ArchiveKeyRequest.recipients` and `ArchiveKeyRequest.requirePassphrase`.
-    func recipients(in session: Session) throws -> GivenRecipients? {
-        guard let keys else { return nil }
-        let given = try keys.recipients(in: session)
-        try keys.requirePassphrase(in: session)
-        return given
-    }
-
-    /// Makes the archive of an open source: an encrypted one with `keys`, an unencrypted one without.
-    func make(
-        _ backup: CreateBackup, of source: any ReadableStore, with keys: ArchiveKeys?, in session: Session
-    ) throws -> CreateReport {
-        guard let keys else {
-            let stored = try source.stored(LocalDevice(session.machine).key())
-            let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
-            defer { progress.finish() }
-            return try backup.unencrypted(stored, step: progress.step)
-        }
-        let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
-        var bound: [Item] = []
-        let report = try backup.encrypted(
-            source, with: keys, isOfMachine: \.isOfOneMachine,
-            bound: { if session.style.isVerbose { bound.append($0) } }, step: progress.step)
-        progress.finish()
-        session.note(each: wordsApart(bound)) { _ in Remark("only on this device") }
-        return report
-    }
-
     /// Names the items that are not in the archive.
     ///
     /// - Parameter told: the number of items that were named when the source was opened.
