@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Failures")
 struct FailureTests {
-    @Test("Each case of each error has an example, so that the manual lists it", arguments: FailureExamples.types)
+    @Test("Each case of each error has an example", arguments: FailureExamples.types)
     func everyCaseHasAnExample(type: String, file: String) throws {
         let text = try Project.text("Sources/\(file)")
         let declared = Self.cases(of: type, in: text)
@@ -24,10 +24,12 @@ struct FailureTests {
     }
 
     @Test(
-        "Each message of a usage problem or a refusal that has a name has an example, so that the manual lists it",
-        arguments: zip(ThrownMessages.named, ["private static let usage: [", "private static let refusals: ["]))
+        "Each message of a usage problem or a refusal that has a name has an example",
+        arguments: zip(
+            ["Failures/UsageProblem.swift", "Failures/Refusal.swift"],
+            ["private static let usage: [", "private static let refusals: ["]))
     func everyNamedMessageHasAnExample(file: String, list: String) throws {
-        let text = try Project.text("\(ThrownMessages.folder)/\(file)")
+        let text = try Project.text("Sources/Programs/kcbackup/\(file)")
         let names = text.matches(of: /\n    static (?:let|func) (\w+)/).map { String($0.1) }
         #expect(names.count > 10)
         let examples = try Project.text("Tests/kcbackupTests/Support/FailureExamples.swift")
@@ -37,28 +39,9 @@ struct FailureTests {
         for name in names { #expect(shown.contains(name), "\(name) has no example") }
     }
 
-    @Test("A message that is written where it is thrown can be read from there, so that the manual lists it")
-    func thrownMessagesAreRead() throws {
-        let thrown = try ThrownMessages()
-        #expect(thrown.faults == [])
-        #expect(thrown.explanations.count > 40)
-    }
-
-    @Test(
-        "A message that the manual could not list is found",
-        arguments: [
-            "throw UsageProblem(words)", #"throw UsageProblem("a is \(b)")"#, "throw Refusal(.refused, words)",
-            #"throw Refusal(.refused, "a" + words, hint: "b")"#, #"throw UsageProblem("a", hint: words)"#,
-            #"throw .init("a")"#,
-        ])
-    func unreadableMessagesAreFound(call: String) {
-        let thrown = ThrownMessages(call, path: "A.swift")
-        #expect(thrown.explanations.isEmpty && thrown.faults.count == 1)
-    }
-
-    @Test("docs/errors.md matches the program")
-    func manualIsTheProgram() throws {
-        try Golden.compare(Self.manual(FailureExamples.explanations()), with: "docs/errors.md")
+    @Test("The messages and hints of every error are as written down, by their exit codes")
+    func wordings() throws {
+        try Golden.compare(Self.wordings(of: FailureExamples.explanations), with: "Tests/kcbackupTests/Messages.txt")
     }
 
     @Test("A name that looks like an option changes no decision about a hint")
@@ -75,8 +58,8 @@ struct FailureTests {
     }
 
     @Test("Messages and hints are one line, without a capital at the start or a period at the end")
-    func wordsHaveOneForm() throws {
-        for explanation in try FailureExamples.explanations() {
+    func wordsHaveOneForm() {
+        for explanation in FailureExamples.explanations {
             #expect(!explanation.message.isEmpty)
             for text in [explanation.message] + explanation.hints {
                 #expect(!text.contains("\n"))
@@ -92,8 +75,8 @@ struct FailureTests {
 
     @Test(
         "A command in a message is never broken over two lines, however narrow the terminal", arguments: [20, 40, 80])
-    func commandsStayWhole(width: Int) throws {
-        for explanation in try FailureExamples.explanations() {
+    func commandsStayWhole(width: Int) {
+        for explanation in FailureExamples.explanations {
             let text = explanation.lines
             let commands = text.matches(of: /'(?:sudo |age -d [^'|\n]*\| )?kcbackup (?:"(?:[^"\\]|\\.)*"|[^'"\n])*'/)
                 .map { $0.0 }
@@ -186,19 +169,13 @@ struct FailureTests {
         }
     }
 
-    /// The text of docs/errors.md.
-    private static func manual(_ explanations: [Explanation]) -> String {
-        var text = """
-            # Errors
-
-            Every error that kcbackup knows, by [exit code](../README.md#exit-codes), with examples of names and numbers.
-            A test writes this page from the program and compares it. Words may change; codes and names do not.
-
-            """
+    /// The text of Messages.txt.
+    private static func wordings(of explanations: [Explanation]) -> String {
+        var text = ""
         for status in kcbackup.ExitStatus.allCases {
             let told = explanations.filter { $0.status == status }
             if told.isEmpty { continue }
-            text += "\n## \(status.code) \(status.name)\n"
+            text += "\(text.isEmpty ? "" : "\n")\(status.code) \(status.name)\n"
             var seen: Set<Explanation> = []
             for explanation in told where seen.insert(explanation).inserted {
                 text += "\n- \(explanation.message)\n"

@@ -1,5 +1,6 @@
 import Foundation
 import KCAgeEncryption
+import KCBackupTasks
 import KCByteStreams
 import KCConsole
 import KCLocalKeychains

@@ -27,7 +27,7 @@ import KCStoreTasks
 
 @testable import kcbackup
 
-/// A failure of each kind, for the table in docs/errors.md.
+/// A failure of each kind.
 enum FailureExamples {
     /// The types whose every case must be among the examples, with the files that declare them.
     static let types: [(type: String, file: String)] = [
@@ -47,7 +47,7 @@ enum FailureExamples {
         ("Problem", "Importers/KCItemSources/ItemLines.swift"),
         ("DeviceKeyFailure", "Device/KCDeviceIdentity/DeviceKeyFailure.swift"),
         ("TrustedDevicesFailure", "Device/KCDeviceIdentity/TrustedDevices.swift"),
-        ("KitProblem", "Programs/kcbackup/Failures/KitExplanations.swift"),
+        ("KitProblem", "Tasks/KCBackupTasks/KitProblem.swift"),
         ("ProtectionProblem", "Keychain/KCFileProtection/ProtectedFile.swift"),
         ("QRCodeFailure", "Formats/KCQRCodes/QRCode.swift"),
         ("AgeFailure", "Formats/KCAgeEncryption/AgeFailure.swift"),
@@ -98,7 +98,7 @@ enum FailureExamples {
         + [.output(StreamFailure(.writing, .system(28))), .output(StreamFailure(.writing, .system(9)))]
         + [.temporaryFolder(.stream(StreamFailure(.writing, .system(28)), path: nil), path: "/tmp")]
         + [.full(.stream(StreamFailure(.writing, .system(28)), path: nil), trash: "backups/.trash")]
-        + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
+        + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil)), .kitNotEntered(.file(missing))]
         + [
             lockedOfSeveral, keyringOfSeveral, unaskedOfSeveral,
             .ofState(
@@ -153,7 +153,6 @@ enum FailureExamples {
         .otherStrength(fingerprint: "3f9a-01bc", isPostQuantum: false),
         .otherStrengthOfJobs(["nightly"], isPostQuantum: true, othersFit: false),
         .otherStrengthOfJobs(["desk", "nightly"], isPostQuantum: false, othersFit: true),
-        .notEntered(.file(missing)),
         .opensMetadataAlone(archive: "laptop.kcb"),
         .unencrypted(archive: "laptop.kcb"),
         .code(.libraryMissing("libqrencode.so.4")), .code(.refused(12)),
@@ -169,10 +168,8 @@ enum FailureExamples {
         .other("the command line cannot be understood"), .beforeDashes,
     ]
 
-    /// All explanations, with those that are written where they are thrown.
-    static func explanations() throws -> [Explanation] {
-        try all.map(\.explanation) + ThrownMessages().explanations
-    }
+    /// The explanations of all examples.
+    static var explanations: [Explanation] { all.map(\.explanation) }
 
     private static let desktops: [SecretServiceFailure] = [
         .libraryMissing("libsecret-1.so.0"), .noBus(lookedAt: ["/run/user/1000/bus"]),
@@ -301,6 +298,7 @@ enum FailureExamples {
 
     private static let usage: [UsageProblem] = [
         .empty(.output), .together(.passcode, .noPasscode), .onlyForChip(.confirm), .needs(.json, .output),
+        .readTwice("-"), .recipientForBoth, .notOfFile(.escrow),
         .deviceAlone(.keychain), .needsHome(.acceptMissing), .passcodeOfOne(of: ["login", "work"], for: .files),
         .passcodeOfOne(of: ["login", "work"], for: .backup), .passcodeOfOne(of: ["login", "work"], for: .restore),
         .passcodeOfOne(of: ["login", "work"], for: .move),
@@ -322,6 +320,8 @@ enum FailureExamples {
         .unwritable(.controlCharacter("/mnt/back\nups"), isCrontab: false),
         .unwritable(.backslash("/mnt/back\\ups"), isCrontab: true),
     ]
+
+    private static let earlyDate = Timestamp(microseconds: -43_200_000_000) ?? .reference
 
     /// The need of a keychain for which the given passcode is not meant.
     private static let othersPasscode: PasscodeNeeded = {
@@ -347,6 +347,7 @@ enum FailureExamples {
         .passcodeNeeded(PasscodeNeeded(keychain: "login", .locked), job: nil),
         .passcodeNeeded(othersPasscode, job: nil),
         .passcodeNeeded(PasscodeNeeded(keychain: "login", .itemsAsk), job: nil),
+        .insideOfData("~/.local/share/kcbackup"), .clock(earlyDate),
         .keyFileExists("key.txt"), .jobWithoutPasscode(job: "nightly", PasscodeNeeded(keychain: "login", .locked)),
         .jobWithoutPasscode(job: "nightly", PasscodeNeeded(keychain: "login", .lockable)),
         .jobWithoutPasscode(job: "nightly", PasscodeNeeded(keychain: "login", .itemsAsk)),
