@@ -283,11 +283,22 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainStore", "KCBackupArchive", "KCRemotes", "KCFleet",
             ]),
+        library(
+            "KCTerminal", in: "Programs",
+            [
+                "KCAgeEncryption", "KCAgePlugins", "KCAsking", "KCBackupArchive", "KCBackupCatalogue",
+                "KCBackupEngine", "KCBackupJobs", "KCBackupTasks", "KCByteStreams", "KCConsole", "KCCryptography",
+                "KCDeviceIdentity", "KCFileProtection", "KCFleet", "KCFleetIndex", "KCForeignFormats", "KCHomeFiles",
+                "KCItemSources", "KCItemStores", "KCKernelKeyring", "KCKeychainKeys", "KCKeychainModel",
+                "KCKeychainStore", "KCLocalKeychains", "KCPasscodeStrength", "KCQRCodes", "KCRecoveryKits",
+                "KCRemotes", "KCReportPages", "KCReportText", "KCSecretService", "KCSecretShares",
+                "KCSecurityTokens", "KCStoreTasks", argumentParser,
+            ]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCAsking", "KCStoreTasks", "KCBackupTasks", "KCBackupJobs", "KCRemotes", "KCFleet",
-                "KCFleetIndex",
+                "KCTerminal", "KCItemStores", "KCAsking", "KCStoreTasks", "KCBackupTasks", "KCBackupJobs", "KCRemotes",
+                "KCFleet", "KCFleetIndex",
                 "KCRecoveryKits", "KCReportText", "KCReportPages", "KCQRCodes", "KCSecretShares",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCAgePlugins",
                 "KCKeychainModel", "KCKeychainKeys",
@@ -466,10 +477,20 @@ let package = Package(
                 "KCStoreTasks",
             ]),
         tests(
+            "KCTerminal",
+            [
+                "KCAgeEncryption", "KCAsking", "KCBackupArchive", "KCBackupCatalogue", "KCBackupEngine",
+                "KCBackupJobs", "KCBackupTasks", "KCByteStreams", "KCConsole", "KCCryptography", "KCDeviceIdentity",
+                "KCFileProtection", "KCFleet", "KCFleetIndex", "KCHomeFiles", "KCItemSources", "KCKernelKeyring",
+                "KCKeychainKeys", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains", "KCQRCodes", "KCRemotes",
+                "KCReportText", "KCSecretService", "KCSecurityTokens", "KCStoreTasks",
+            ],
+            exclude: ["Messages.txt"]),
+        tests(
             "kcbackup",
             [
-                "KCArchiveForgery", "KCAsking", "KCStoreTasks", "KCBackupTasks", "KCBackupJobs", "KCByteStreams",
-                "KCCryptography",
+                "KCTerminal", "KCArchiveForgery", "KCAsking", "KCStoreTasks", "KCBackupTasks", "KCBackupJobs",
+                "KCByteStreams", "KCCryptography",
                 "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCHomeFiles", "KCLocalKeychains",
                 "KCKernelKeyring", "KCBackupArchive",
@@ -477,7 +498,7 @@ let package = Package(
                 "KCReportText", "KCReportPages", "KCQRCodes", "KCSecurityTokens", "KCFileProtection",
                 argumentParser,
             ],
-            exclude: ["Canaries", "Compatibility", "Desktop", "Help", "Messages.txt", "Screens", "Stories"]),
+            exclude: ["Canaries", "Compatibility", "Desktop", "Help", "Screens", "Stories"]),
         tests(
             "KCSecurityCommand",
             [

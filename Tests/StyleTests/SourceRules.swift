@@ -32,8 +32,9 @@ enum SourceRule: String, CaseIterable, Sendable {
         "CKCYAML": "KCYAMLDocuments",
         "CKCLibSecret": "KCSecretService", "CKCQRencode": "KCQRCodes", "CKCTPM2": "KCSecurityChip",
         "CKCFIDO2": "KCSecurityTokens",
-        "ArgumentParser": "kcbackup",
     ]
+    /// The targets that may import the parser of command lines.
+    static let parserUsers: Set = ["kcbackup", "KCTerminal"]
     /// The targets that are programs.
     static let programs: Set = ["kcbackup", "KCSecurityCommand"]
     /// The targets that may import Foundation.
@@ -106,9 +107,9 @@ enum SourceRule: String, CaseIterable, Sendable {
     ]
     /// The files that still read messages.
     static let readersOfProse: Set = [
-        "Sources/Programs/kcbackup/CommandLine/CommandLineProblem.swift",
-        "Sources/Programs/kcbackup/Failures/Explanation.swift",
-        "Sources/Programs/kcbackup/Jobs/Examination.swift", "Sources/Programs/kcbackup/Session.swift",
+        "Sources/Programs/KCTerminal/CommandLine/CommandLineProblem.swift",
+        "Sources/Programs/KCTerminal/Failures/Explanation.swift",
+        "Sources/Programs/kcbackup/Jobs/Examination.swift", "Sources/Programs/KCTerminal/Session.swift",
     ]
     /// The endings of the calls that replace this process.
     private static let execs = ["l", "v", "lp", "vp", "le", "ve", "lpe", "vpe"]
@@ -119,7 +120,10 @@ enum SourceRule: String, CaseIterable, Sendable {
     func violations(in file: SourceFile, of manifest: Manifest = .current) -> [String] {
         switch self {
         case .libraryHasOneImporter:
-            return file.imports.filter { Self.owners[$0, default: file.target ?? ""] != file.target }
+            let target = file.target ?? ""
+            return file.imports.filter {
+                $0 == "ArgumentParser" ? !Self.parserUsers.contains(target) : Self.owners[$0, default: target] != target
+            }
                 .map { "\(file.path) imports \($0)" }
         case .importsAreDeclared:
             let declared = manifest.dependencies[file.target ?? ""] ?? []
@@ -179,7 +183,7 @@ enum SourceRule: String, CaseIterable, Sendable {
             return file.imports.filter { ["ArgumentParser", "KCReportText"].contains($0) }
                 .map { "\(file.path) imports \($0)" } + file.lines(of: words.flatMap { file.code.places(ofWord: $0) })
         case .proseIsNotRead:
-            guard file.path.hasPrefix("Sources/Programs/kcbackup/"), !Self.readersOfProse.contains(file.path) else {
+            guard file.path.hasPrefix("Sources/Programs/"), !Self.readersOfProse.contains(file.path) else {
                 return []
             }
             let questions = [

@@ -2,6 +2,7 @@ import Foundation
 import KCAgeEncryption
 import KCByteStreams
 import KCKernelKeyring
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
     }
 
     /// Runs the plugin on what a client sends, and returns the commands that it sends.
-    private func talk(_ sent: [[UInt8]], _ machine: String = "identity-v1") throws -> (kcbackup.ExitStatus, [[String]])
+    private func talk(_ sent: [[UInt8]], _ machine: String = "identity-v1") throws -> (KCTerminal.ExitStatus, [[String]])
     {
         var world = home.world()
         let output = CollectedOutput()

@@ -1,4 +1,5 @@
 import Foundation
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -33,8 +34,8 @@ struct CheckedFirstTests {
             ("export --to kdbx -o b.kdbx --password cred:none", .notFound),
             ("device export -o none/key.age", .notFound),
             ("restore a.kcb --keychain secret-service:", .locked), ("restore a.kcb --keychain none/other", .notFound),
-        ] as [(String, kcbackup.ExitStatus)])
-    func nothingIsAsked(line: String, status: kcbackup.ExitStatus) throws {
+        ] as [(String, KCTerminal.ExitStatus)])
+    func nothingIsAsked(line: String, status: KCTerminal.ExitStatus) throws {
         #expect(home.run("keychain create --passcode file:passcode").status == .ok)
         #expect(home.run("import items.jsonl --passcode file:passcode").status == .ok)
         #expect(home.run("create a.kcb --passcode file:passcode --passphrase file:passphrase").status == .ok)

@@ -1,6 +1,7 @@
 import KCAgeEncryption
 import KCByteStreams
 import KCCryptography
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import KCByteStreams
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import KCTerminal
 import Testing
 
 @testable import kcbackup
@@ -8,13 +9,13 @@ struct CommandArgumentsTests {
     private static func commands(below path: CommandPath) -> [CommandPath] {
         [path]
             + path.command.configuration.subcommands.flatMap { command in
-                commands(below: CommandPath(path.names + [command.configuration.commandName ?? ""]))
+                commands(below: CommandPath(of: CommandLineTool.self, path.names + [command.configuration.commandName ?? ""]))
             }
     }
 
     @Test("Each option that help lists is known, with its value")
     func options() throws {
-        let commands = Self.commands(below: CommandPath([]))
+        let commands = Self.commands(below: CommandPath(of: CommandLineTool.self, []))
         #expect(commands.count > 40)
         for path in commands {
             let known = try CommandArguments(of: path.command)
@@ -61,15 +62,15 @@ struct CommandArgumentsTests {
             ),
         ] {
             let words = line.split(separator: " ").map(String.init)
-            #expect(CommandLineProblem(in: words, message: "not used") == problem, "\(line)")
+            #expect(CommandLineProblem(in: words, of: CommandLineTool.self, message: "not used") == problem, "\(line)")
         }
     }
 
     @Test("The parser's message is used only where nothing else is found and it has no word of the user")
     func message() {
         let words = ["item", "list", "hunter2"]
-        #expect(CommandLineProblem(in: words, message: "odd") == .other("odd"))
-        let other = CommandLineProblem(in: words, message: "odd: 'hunter2'")
+        #expect(CommandLineProblem(in: words, of: CommandLineTool.self, message: "odd") == .other("odd"))
+        let other = CommandLineProblem(in: words, of: CommandLineTool.self, message: "odd: 'hunter2'")
         #expect(other == .other("the command line cannot be understood"))
     }
 }

@@ -1,4 +1,5 @@
 import KCByteStreams
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -27,7 +28,7 @@ struct ConcernedJobTests {
         return String(try #require(text.firstMatch(of: /age1\w+/)).0)
     }
 
-    private func expect(_ line: String, _ status: kcbackup.ExitStatus = .ok, says words: String...) {
+    private func expect(_ line: String, _ status: KCTerminal.ExitStatus = .ok, says words: String...) {
         let outcome = home.run(line)
         #expect(outcome.status == status, "\(line): \(outcome.messages)")
         for words in words { #expect(outcome.messages.contains(words), "\(line): \(outcome.messages)") }
@@ -166,7 +167,7 @@ struct ConcernedJobTests {
     }
 
     /// Expects that doctor finds what a run of a job says, and that the run ends with it.
-    private func expectRefusal(of job: String, _ status: kcbackup.ExitStatus, says words: String) {
+    private func expectRefusal(of job: String, _ status: KCTerminal.ExitStatus, says words: String) {
         let doctor = home.run("doctor")
         #expect(doctor.status == status && doctor.text.contains(words), "\(doctor.text)")
         expect("run \(job)", status, says: words)

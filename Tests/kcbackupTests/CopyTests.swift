@@ -1,5 +1,6 @@
 import Foundation
 import KCKeychainModel
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -168,7 +169,7 @@ struct CopyTests {
     @Test("Nothing is fetched or copied where it is unclear or refused what is meant")
     func refusals() throws {
         #expect(run("copy backups a.kcb --to nas:x").status == .ok)
-        let refused: [(String, kcbackup.ExitStatus)] = [
+        let refused: [(String, KCTerminal.ExitStatus)] = [
             ("copy open.kcb --to nas:x", .refused), ("copy a.kcb --to far:x", .notFound),
             ("copy a.kcb --to tmp", .usage),
             ("copy a.kcb --to nas:../x", .usage), ("copy none.kcb --to nas:x", .notFound),
@@ -215,7 +216,7 @@ struct CopyTests {
         #expect(second.status == .ok && second.text.contains(#""path":"nas:z/login-KC-"#), "\(second.text)")
         #expect(run("list nas:z").text.split(separator: "\n").count == 3)
         #expect(try !home.folder.list().contains { $0.contains(".restoring-") })
-        let refused: [(String, kcbackup.ExitStatus)] = [
+        let refused: [(String, KCTerminal.ExitStatus)] = [
             ("--unencrypted", .refused), ("-r \(recipient) --all", .usage), ("-r \(recipient) --if-changed", .usage),
         ]
         for (options, status) in refused {
@@ -264,7 +265,7 @@ struct CopyTests {
         for (line, status) in [
             ("list sftp:nas:none", .notFound), ("inspect sftp:nas:x/none.kcb", .notFound), ("list sftp:far:x", .io),
             ("copy a.kcb --to sftp:nas:a*b", .usage), ("fleet status sftp:nas:x", .notFound),
-        ] as [(String, kcbackup.ExitStatus)] {
+        ] as [(String, KCTerminal.ExitStatus)] {
             let outcome = on(line)
             #expect(outcome.status == status, "\(line): \(outcome.messages)")
         }
@@ -308,7 +309,7 @@ struct CopyTests {
     @Test("Against a folder here, what is missing is named, and only what no hash proves is fetched")
     func against() throws {
         #expect(run("copy backups --to nas:x").status == .ok)
-        func fetched(_ line: String, _ status: kcbackup.ExitStatus) throws -> Int {
+        func fetched(_ line: String, _ status: KCTerminal.ExitStatus) throws -> Int {
             let before = try rclone.calls().count { $0 == "cat" }
             let outcome = run(line)
             #expect(outcome.status == status, "\(line): \(outcome.messages)")
@@ -349,7 +350,7 @@ struct CopyTests {
         for (line, status) in [
             ("verify a.kcb --against backups", .usage), ("verify nas:x nas:y --against backups", .usage),
             ("verify nas:x --against none", .notFound), ("verify nas:none --against backups", .notFound),
-        ] as [(String, kcbackup.ExitStatus)] { #expect(run(line).status == status, "\(line)") }
+        ] as [(String, KCTerminal.ExitStatus)] { #expect(run(line).status == status, "\(line)") }
     }
 
     @Test("A name that leads out of the folder is not written")

@@ -1,5 +1,6 @@
 import Foundation
 import KCCryptography
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -18,7 +19,7 @@ struct CountedPasscodeTests {
     }
 
     @discardableResult
-    private func expect(_ line: String, _ status: kcbackup.ExitStatus = .ok) throws -> TestHome.Outcome {
+    private func expect(_ line: String, _ status: KCTerminal.ExitStatus = .ok) throws -> TestHome.Outcome {
         let outcome = home.run(line)
         try #require(outcome.status == status, "\(line): \(outcome.messages)")
         return outcome
@@ -76,7 +77,7 @@ struct CountedPasscodeTests {
         try expect(make)
         try expect("import items.jsonl --passcode file:passcode")
         home.chip.set(wrongGuesses: 26)
-        func unlock(_ answers: String...) -> kcbackup.ExitStatus {
+        func unlock(_ answers: String...) -> KCTerminal.ExitStatus {
             home.run(["keychain", "unlock"], terminal: ScriptedTerminal(answers: answers)).status
         }
         #expect(unlock("guess", "guess", "guess") == .locked)

@@ -1,6 +1,7 @@
 import Foundation
 import KCByteStreams
 import KCKeychainModel
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import KCByteStreams
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import KCCryptography
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -30,7 +31,7 @@ struct DeviceImportTests {
 
     @discardableResult
     private func expect(
-        _ line: String, _ status: kcbackup.ExitStatus = .ok, on home: TestHome? = nil
+        _ line: String, _ status: KCTerminal.ExitStatus = .ok, on home: TestHome? = nil
     ) throws -> TestHome.Outcome {
         let outcome = (home ?? self.home).run(line)
         try #require(outcome.status == status, "\(line): \(outcome.messages)")

@@ -1,5 +1,6 @@
 import Foundation
 import KCKeychainModel
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import KCTerminal
 import KCTestSupport
 import Testing
 

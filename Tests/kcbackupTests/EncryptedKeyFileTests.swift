@@ -2,6 +2,7 @@ import Foundation
 import KCAgeEncryption
 import KCByteStreams
 import KCCryptography
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import KCByteStreams
 import KCLocalKeychains
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -24,7 +25,7 @@ struct EscrowTests {
         }
     }
 
-    private func create(_ options: String) -> kcbackup.ExitStatus {
+    private func create(_ options: String) -> KCTerminal.ExitStatus {
         home.run("create \(UUID().uuidString).kcb --passphrase file:passphrase \(options)").status
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -91,7 +92,7 @@ struct ExportTests {
         for line in ["keychain create", "import items.jsonl"] {
             #expect(home.run("\(line) --passcode file:passcode").status == .ok)
         }
-        let expected: [(String, kcbackup.ExitStatus)] = [
+        let expected: [(String, KCTerminal.ExitStatus)] = [
             ("svcA", .locked), ("svcB", .ok), ("svcC", .refused), ("svcD", .notFound),
         ]
         for (text, status) in expected {

@@ -1,5 +1,6 @@
 import Foundation
 import KCBackupCatalogue
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -231,7 +232,7 @@ struct FleetIndexTests {
             ("export text -o x --on 2026-02-30", .usage),
             ("search text . ", .usage), ("search text x --on 2026-2-3", .usage),
             ("search text x --on 2026-02-30", .usage), ("search text x --on 2026-02-03 --last", .usage),
-        ] as [(String, kcbackup.ExitStatus)] {
+        ] as [(String, KCTerminal.ExitStatus)] {
             let outcome = fleet.home.run(
                 ("fleet " + line).split(separator: " ").map(String.init), environment: fleet.rclone.environment)
             #expect(outcome.status == status, "\(line): \(outcome.messages)")

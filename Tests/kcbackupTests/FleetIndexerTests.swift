@@ -8,6 +8,7 @@ import KCFleetIndex
 import KCKeychainModel
 import KCRemotes
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import KCByteStreams
 import KCDeviceIdentity
 import KCFleet
 import KCKeychainModel
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import KCDeviceIdentity
 import KCFleet
 import KCKeychainModel
 import KCRemotes
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -152,7 +153,7 @@ struct FleetTests {
             ("--signers bad-signers", "bucket:fleet", .damaged), ("--max-age 26", "bucket:fleet", .usage),
             ("--days 0", "bucket:fleet", .usage), ("--days 400", "bucket:fleet", .usage),
             ("--json --prometheus", "bucket:fleet", .usage), ("--inventory machines.txt", "bucket:flet", .stale),
-        ] as [(String, String, kcbackup.ExitStatus)] {
+        ] as [(String, String, KCTerminal.ExitStatus)] {
             let outcome = status(options, of: folder)
             #expect(outcome.status == expected, "\(options) \(folder): \(outcome.messages)")
         }

@@ -5,6 +5,7 @@ import KCKeychainModel
 import KCLocalKeychains
 import KCReportText
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 

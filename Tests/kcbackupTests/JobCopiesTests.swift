@@ -2,6 +2,7 @@ import Foundation
 import KCBackupJobs
 import KCByteStreams
 import KCRemotes
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -502,7 +503,7 @@ struct JobCopiesTests {
     @Test("A job is refused if its remote is none, is given twice, or would get what others can read")
     func refusals() throws {
         for (line, status) in [
-            ("schedule add y --unencrypted --to c --copy-to nas:x", kcbackup.ExitStatus.refused),
+            ("schedule add y --unencrypted --to c --copy-to nas:x", KCTerminal.ExitStatus.refused),
             ("schedule add y --unencrypted --metadata-readable --to c", .usage),
             ("schedule add y --unencrypted --metadata-readable --to c --copy-to far:x", .notFound),
             ("schedule add y --unencrypted --metadata-readable --to c --copy-to disk", .usage),

@@ -3,6 +3,7 @@ import KCByteStreams
 import KCCryptography
 import KCFleet
 import KCKeychainModel
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -215,7 +216,7 @@ struct JobFleetTests {
         #expect(machine.run("schedule list --json").text.contains(#""fleet":"bucket:fleet""#))
         #expect(machine.run("status").text.contains(/bucket:fleet +nightly +never/))
         for (line, status) in [
-            ("schedule edit nightly --remove metadata-readable", kcbackup.ExitStatus.refused),
+            ("schedule edit nightly --remove metadata-readable", KCTerminal.ExitStatus.refused),
             ("schedule edit nightly --fleet far:fleet", .notFound),
             ("schedule edit nightly --fleet /mnt/fleet", .usage),
             ("schedule add x --unencrypted --to c --fleet nas:fleet", .refused),

@@ -5,6 +5,7 @@ import KCBackupJobs
 import KCBackupTasks
 import KCKeychainModel
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import KCBackupJobs
 import KCByteStreams
 import KCKeychainModel
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import KCDeviceIdentity
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -30,11 +31,11 @@ struct LaptopWithTPMTests {
             world.machine.chip = DeviceChip(tpm.chip)
             world.output = output
             world.messages = messages
-            return kcbackup.run(line.split(separator: " ").map(String.init), in: world)
+            return CommandLineTool.program.run(line.split(separator: " ").map(String.init), in: world)
         }
     }
 
-    private func expect(_ line: String, on tpm: SoftwareTPM, _ status: kcbackup.ExitStatus = .ok) -> TestHome.Outcome {
+    private func expect(_ line: String, on tpm: SoftwareTPM, _ status: KCTerminal.ExitStatus = .ok) -> TestHome.Outcome {
         let outcome = run(line, on: tpm)
         #expect(outcome.status == status, "\(line): \(outcome.messages)")
         return outcome

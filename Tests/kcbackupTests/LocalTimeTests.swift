@@ -2,6 +2,7 @@ import Glibc
 import KCBackupCatalogue
 import KCKeychainModel
 import KCReportText
+import KCTerminal
 import KCTestSupport
 import Testing
 

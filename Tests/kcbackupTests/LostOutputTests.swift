@@ -1,3 +1,4 @@
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -134,7 +135,7 @@ struct LostOutputTests {
         let device = home.run("device show").text.firstMatch(of: /KC-[A-Z2-7-]+/).map { String($0.0) }
         let line = tried.line.replacing("KIT", with: kit ?? "").replacing("DEVICE", with: device ?? "")
         let words = line.split(separator: " ").map(String.init)
-        let status = kcbackup.run(words + (asJSON ? ["--json"] : []), in: world)
+        let status = CommandLineTool.program.run(words + (asJSON ? ["--json"] : []), in: world)
         // Without '--json', most verbs print nothing if no user is watching.
         if status == .ok, !asJSON { return }
         #expect(status == .io, "\(messages.text)")

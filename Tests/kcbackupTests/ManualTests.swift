@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import KCByteStreams
 import KCKernelKeyring
+import KCTerminal
 import KCTestSupport
 import Testing
 

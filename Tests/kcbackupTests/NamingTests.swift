@@ -1,6 +1,7 @@
 import Foundation
 import KCByteStreams
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -24,7 +25,7 @@ struct NamingTests {
         try Path.makeFolder(home.path("backups"))
         for (arguments, folder) in [(["backups"], "work/backups/"), ([], "work/")] {
             for _ in 1...3 {
-                #expect(kcbackup.run(["create", "--unencrypted"] + arguments, in: world) == .ok)
+                #expect(CommandLineTool.program.run(["create", "--unencrypted"] + arguments, in: world) == .ok)
             }
             let names = try home.folder.list().filter { $0.hasPrefix(folder + "login-") && $0.hasSuffix(".kcb") }
             let ends = ["-2.kcb", "-3.kcb"].map { end in names.count { $0.hasSuffix(end) } }
@@ -32,7 +33,7 @@ struct NamingTests {
         }
         let told = CollectedOutput()
         world.output = told
-        #expect(kcbackup.run(["create", "backups", "--unencrypted", "--json"], in: world) == .ok)
+        #expect(CommandLineTool.program.run(["create", "backups", "--unencrypted", "--json"], in: world) == .ok)
         #expect(told.text.contains("-4.kcb\""), "\(told.text)")
     }
 
@@ -46,7 +47,7 @@ struct NamingTests {
         let typed = "./" + String(repeating: "../", count: depth) + home.path("folder").dropFirst()
         let told = CollectedOutput()
         world.messages = told
-        #expect(kcbackup.run(["item", "list", "--keychain", typed], in: world) == .refused)
+        #expect(CommandLineTool.program.run(["item", "list", "--keychain", typed], in: world) == .refused)
         #expect(told.text.contains("error: '\(typed)' is a folder"), "\(told.text)")
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import KCTerminal
 import KCTestSupport
 import Synchronization
 import Testing
@@ -74,7 +75,7 @@ struct ProgressTests {
     /// Runs a command on a terminal of 40 columns, with a clock that advances by 0.4 seconds at each reading; `lines`
     /// is what the screen showed, and a line that follows an erased one begins with "~".
     private func run(_ line: String, showsMessages: Bool = true) -> (
-        status: kcbackup.ExitStatus, lines: [String], text: String
+        status: KCTerminal.ExitStatus, lines: [String], text: String
     ) {
         let looks = Mutex(0)
         let outcome = TestHome.Outcome(at: ScriptedTerminal(showsMessages: showsMessages, width: 40)) {
@@ -88,7 +89,7 @@ struct ProgressTests {
                     return .milliseconds(400 * looks)
                 }
             }
-            return kcbackup.run(line.split(separator: " ").map(String.init), in: world)
+            return CommandLineTool.program.run(line.split(separator: " ").map(String.init), in: world)
         }
         let lines = outcome.messages.replacing(Self.erasing, with: "\n~").split(separator: "\n").map(String.init)
         return (outcome.status, lines, outcome.messages)

@@ -2,6 +2,7 @@ import Foundation
 import KCAgeEncryption
 import KCByteStreams
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -23,7 +24,7 @@ struct ProtectionPlanTests {
         }
     }
 
-    private func expect(_ line: String, _ status: kcbackup.ExitStatus = .ok, says words: String = "") {
+    private func expect(_ line: String, _ status: KCTerminal.ExitStatus = .ok, says words: String = "") {
         let outcome = home.run(line)
         #expect(outcome.status == status, "\(line): \(outcome.messages)")
         #expect(words.isEmpty || outcome.messages.contains(words), "\(line): \(outcome.messages)")

@@ -1,6 +1,7 @@
 import KCByteStreams
 import KCItemSources
 import KCQRCodes
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import KCAsking
 import KCConsole
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Synchronization
 import Testing
@@ -47,7 +48,7 @@ struct QuietCheckTests {
                 work()
                 return {}
             }
-            return kcbackup.run(line.split(separator: " ").map(String.init), in: world)
+            return CommandLineTool.program.run(line.split(separator: " ").map(String.init), in: world)
         }
         return Run(outcome: outcome, checks: checks.withLock { $0 }, delays: delays.withLock { $0 })
     }

@@ -5,6 +5,7 @@ import KCByteStreams
 import KCConsole
 import KCLocalKeychains
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Synchronization
 import Testing
@@ -251,11 +252,11 @@ struct RecoveryKitTests {
         let output = WatchedOutput { Self.printed(in: home) }
         var world = home.world()
         world.output = output
-        #expect(kcbackup.run(["recovery", "make"], in: world) == .ok)
+        #expect(CommandLineTool.program.run(["recovery", "make"], in: world) == .ok)
         #expect(output.seen.withLock { $0 } == [false])
         #expect(Self.printed(in: home) == [true])
         world.output = FailingOutput(code: 28)
-        #expect(kcbackup.run(["recovery", "make"], in: world) == .io)
+        #expect(CommandLineTool.program.run(["recovery", "make"], in: world) == .io)
         #expect(Self.printed(in: home) == [true])
         #expect(home.run("recovery make -o none/kit.txt").status == .notFound)
         #expect(Self.printed(in: home) == [true])

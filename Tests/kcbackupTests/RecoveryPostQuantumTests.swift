@@ -2,6 +2,7 @@ import Foundation
 import KCAgeEncryption
 import KCArchiveForgery
 import KCByteStreams
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import KCAgeEncryption
 import KCArchiveForgery
 import KCByteStreams
+import KCTerminal
 import KCTestSupport
 import Testing
 

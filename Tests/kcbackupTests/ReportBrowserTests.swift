@@ -2,6 +2,7 @@ import Foundation
 import KCDeviceIdentity
 import KCKeychainModel
 import KCReportPages
+import KCTerminal
 import KCTestSupport
 import Testing
 

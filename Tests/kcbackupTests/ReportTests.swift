@@ -2,6 +2,7 @@ import Foundation
 import KCByteStreams
 import KCCryptography
 import KCKeychainModel
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -78,7 +79,7 @@ struct ReportTests {
     func files() throws {
         let home = try ReportHome([ReportHome.line(["svce": "Mail"])]).home
         try home.write("taken.html", "mine")
-        let refused: [(String, kcbackup.ExitStatus)] = [
+        let refused: [(String, KCTerminal.ExitStatus)] = [
             ("inspect a.kcb -i key --html taken.html", .exists), ("inspect a.kcb -i key --html a.html --json", .usage),
             ("inspect a.kcb -i key --html -", .usage), ("inspect a.kcb -i key --html .", .usage),
             ("inspect a.kcb -i key --html missing/a.html", .notFound), ("inspect a.kcb --html a.html", .wrongKey),

@@ -1,6 +1,7 @@
 import Foundation
 import KCCryptography
 import KCDeviceIdentity
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -74,7 +75,7 @@ struct SealedDeviceTests {
 
     @Test("Where the TPM cannot be used, every verb says why, and none takes another way")
     func failures() throws {
-        let reasons: [(ChipFailure, kcbackup.ExitStatus, String)] = [
+        let reasons: [(ChipFailure, KCTerminal.ExitStatus, String)] = [
             (.noAccess(path: "/dev/tpmrm0"), .locked, "this user may not use the TPM"),
             (.libraryMissing("libtss2-esys.so.0"), .locked, "is missing"),
             (.ownerPassword, .refused, "owner password"), (.tampered, .refused, "altered on its way"),

@@ -1,5 +1,6 @@
 import KCLocalKeychains
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import KCAsking
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 

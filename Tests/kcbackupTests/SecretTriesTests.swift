@@ -4,6 +4,7 @@ import KCCryptography
 import KCKeychainStore
 import KCLocalKeychains
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 

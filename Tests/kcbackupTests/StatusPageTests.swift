@@ -1,3 +1,4 @@
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import KCBackupJobs
 import KCByteStreams
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -69,7 +70,7 @@ struct StatusTests {
     @Test("Where neither a job nor a new enough backup is on record, the age is too high, and not kept")
     func nothingOnRecord() throws {
         let home = try TestHome()
-        func expect(_ status: kcbackup.ExitStatus, _ environment: [String: String] = [:]) {
+        func expect(_ status: KCTerminal.ExitStatus, _ environment: [String: String] = [:]) {
             let outcome = home.run(["status", "--max-age", "26h", "--quiet"], environment: environment)
             #expect(outcome.status == status && outcome.text.isEmpty, "\(outcome.messages)")
             let isTold = outcome.messages.contains("none is on record in '")

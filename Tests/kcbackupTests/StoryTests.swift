@@ -1,4 +1,5 @@
 import ArgumentParser
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import KCKeychainModel
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 
@@ -251,7 +252,7 @@ struct SystemFailureTests {
         world.machine.clock = { Timestamp(microseconds: seconds * 1_000_000) ?? .reference }
         let messages = CollectedOutput()
         world.messages = messages
-        #expect(kcbackup.run(["create", "--unencrypted", "a.kcb"], in: world) == .refused)
+        #expect(CommandLineTool.program.run(["create", "--unencrypted", "a.kcb"], in: world) == .refused)
         #expect(messages.text.contains("set the clock"))
     }
 }

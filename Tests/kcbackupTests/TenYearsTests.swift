@@ -5,6 +5,7 @@ import KCDeviceIdentity
 import KCKeychainModel
 import KCLocalKeychains
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 

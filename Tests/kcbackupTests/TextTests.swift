@@ -1,5 +1,6 @@
 import KCByteStreams
 import KCReportText
+import KCTerminal
 import KCTestSupport
 import Testing
 

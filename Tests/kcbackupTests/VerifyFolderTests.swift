@@ -5,6 +5,7 @@ import KCByteStreams
 import KCKeychainModel
 import KCLocalKeychains
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 import Testing
 

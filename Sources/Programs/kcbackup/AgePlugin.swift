@@ -4,6 +4,7 @@ internal import KCFileProtection
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `age-plugin-kcbackup`: this program under the name by which age finds it (C2SP age-plugin).
 enum AgePlugin {

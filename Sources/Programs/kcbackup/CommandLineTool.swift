@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The program: its name, version and verbs.
 struct CommandLineTool: ParsableCommand {
     static let version = "0.1.0"
-    /// The name and version of the program, as recorded in archives.
-    static let tool = "kcbackup \(version)"
+    static let program = Program(CommandLineTool.self, tool: "kcbackup \(version)")
 
     static let configuration = CommandConfiguration(
         commandName: "kcbackup",

@@ -4,6 +4,7 @@ internal import KCConsole
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The process entry point; everything outside the program is created here and passed down as one `World`.
 @main
@@ -12,14 +13,15 @@ struct Main {
         ProcessSetup.run()
         let world = World.ofThisProcess()
         UnsweptFolders.keep(in: world.machine.dataFolder.path)
+        let program = CommandLineTool.program
         let status: ExitStatus
         do throws(ProcessArguments.Unreadable) {
             let words = try ProcessArguments.words()
             status =
                 AgePlugin.isMeant
-                ? AgePlugin.run(words, Descriptor.standardInput, in: world) : kcbackup.run(words, in: world)
+                ? AgePlugin.run(words, Descriptor.standardInput, in: world) : program.run(words, in: world)
         } catch {
-            status = refuse(error, among: CommandLine.arguments.dropFirst(), in: world)
+            status = program.refuse(error, among: CommandLine.arguments.dropFirst(), in: world)
         }
         UnsweptFolders.finish()
         if status == .brokenPipe { ProcessSetup.dieOfBrokenPipe() }

@@ -40,4 +40,14 @@ extension Jobs {
         }
         return due
     }
+    /// Leaves in a plan what a job has still to copy from a folder.
+    ///
+    /// - Returns: the plan, and the jobs that cannot be read, for which it removes nothing although it should.
+    package func keepingUncopied(
+        _ plan: BackupFolder.PrunePlan, in folder: String
+    ) throws(FileFailure) -> (plan: BackupFolder.PrunePlan, unreadable: [String]) {
+        let due = try dueCopies(from: folder)
+        let wouldRemove = plan.fates.contains(where: \.isRemoval)
+        return (plan.keeping(.uncopied, where: due.contains), wouldRemove ? due.unreadable : [])
+    }
 }

@@ -8,6 +8,10 @@ package struct RunOutcome: Hashable, Sendable {
     package let code: Int32
 
     package static let good = RunOutcome(code: 0)
+    /// Some items could not be read.
+    package static let incomplete = RunOutcome(code: 3)
+    /// The backup is good, and a copy or its receipt is missing.
+    package static let notCopied = RunOutcome(code: 19)
     /// A place is out of reach, or a disk is full.
     package static let io = RunOutcome(code: 74)
 

@@ -91,6 +91,31 @@ package struct FolderBackup {
         package let left: Int
         /// The public keys that open the archives; nil for unencrypted ones.
         package let keys: GivenRecipients?
+
+        private var reports: [(outcome: SeriesDestination.Outcome, report: CreateReport)] {
+            results.compactMap {
+                if case .done(let outcome, let report, _) = $0.result { (outcome, report) } else { nil }
+            }
+        }
+
+        private var same: [CatalogueEntry] {
+            results.compactMap { if case .same(let entry) = $0.result { entry } else { nil } }
+        }
+
+        /// The number of items that could not be read.
+        package var damaged: Int { reports.reduce(0) { $0 + $1.report.damaged.count } }
+
+        /// True if the backup of a store succeeded, even if nothing had changed and there is no new archive.
+        package var isBackedUp: Bool { !reports.isEmpty || !same.isEmpty }
+
+        /// The number of items in the archives.
+        package var items: Int {
+            reports.reduce(0) { $0 + $1.report.contents.counts.total }
+                + same.reduce(0) { $0 + ($1.content?.counts.total ?? 0) }
+        }
+
+        /// The number of new archives.
+        package var saved: Int { reports.count { if case .saved = $0.outcome { true } else { false } } }
     }
 
     /// A store that has been opened.

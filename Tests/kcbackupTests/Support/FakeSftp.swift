@@ -1,4 +1,5 @@
 import Foundation
+import KCTerminal
 import KCTestSupport
 
 /// OpenSSH's sftp in a home: a script for which the host `nas` has its files in the folder `remote`.

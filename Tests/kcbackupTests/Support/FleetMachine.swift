@@ -2,6 +2,7 @@ import Foundation
 import KCByteStreams
 import KCDeviceIdentity
 import KCFleet
+import KCTerminal
 import KCTestSupport
 import Testing
 

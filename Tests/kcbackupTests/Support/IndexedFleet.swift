@@ -1,5 +1,6 @@
 import Foundation
 import KCDeviceIdentity
+import KCTerminal
 import KCTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import KCKernelKeyring
+import KCTerminal
 import KCTestSupport
 import Testing
 

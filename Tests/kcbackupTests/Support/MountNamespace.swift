@@ -1,3 +1,4 @@
+import KCTerminal
 import KCTestSupport
 
 /// Mounts that only one program and what it starts can see.

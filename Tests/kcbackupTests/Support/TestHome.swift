@@ -6,6 +6,7 @@ import KCDeviceIdentity
 import KCKeychainStore
 import KCLocalKeychains
 import KCStoreTasks
+import KCTerminal
 import KCTestSupport
 
 @testable import kcbackup
@@ -51,7 +52,7 @@ extension TestHome {
             world.output = output
             world.messages = messages
             world.takeOver = { try Self.show($0, on: output) }
-            return kcbackup.run(arguments, in: world)
+            return CommandLineTool.program.run(arguments, in: world)
         }
     }
 

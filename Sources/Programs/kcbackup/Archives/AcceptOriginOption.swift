@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupEngine
 internal import KCConsole
 internal import KCDeviceIdentity
+internal import KCTerminal
 
 /// The option that accepts an archive of a device that is not trusted.
 struct AcceptOriginOption: ParsableArguments {

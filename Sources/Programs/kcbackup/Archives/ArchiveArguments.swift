@@ -6,6 +6,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCItemStores
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The archives that a command reads, one after the other, and the keys that open them.
 struct ArchiveArguments: ParsableArguments {

@@ -6,6 +6,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `verify --drill`: restores an archive into a temporary keychain, and compares the two.
 struct ArchiveDrill {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCAsking
 internal import KCBackupTasks
+internal import KCTerminal
 
 /// The options for the keys that open a new archive.
 struct ArchiveKeyOptions: ParsableArguments {

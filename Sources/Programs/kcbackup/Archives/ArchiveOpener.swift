@@ -10,6 +10,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Opens the archives of a run with the given keys; each key is read or asked for only once.
 final class ArchiveOpener {

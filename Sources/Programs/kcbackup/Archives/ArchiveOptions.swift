@@ -14,6 +14,7 @@ internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The options for opening an archive.
 struct ArchiveOptions: ParsableArguments {

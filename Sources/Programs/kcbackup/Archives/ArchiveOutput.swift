@@ -9,6 +9,7 @@ internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The destination of a new archive, checked before anything is asked or read.
 final class ArchiveOutput {

@@ -8,6 +8,7 @@ internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The option for opening the secrets of an unencrypted archive when no keychain can.
 struct ArchivePasscodeOption: ParsableArguments {

@@ -7,6 +7,7 @@ internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// A folder of archives, here or on a remote, whose newest archives are meant.
 struct ArchivePlace {

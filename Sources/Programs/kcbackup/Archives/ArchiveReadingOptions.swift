@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCBackupTasks
+internal import KCTerminal
 
 /// The options for reading the items of an archive by the rules of a restore, without restoring it.
 struct ArchiveReadingOptions: ParsableArguments {

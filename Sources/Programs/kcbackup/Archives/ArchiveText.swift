@@ -3,6 +3,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCTerminal
 
 extension ArchiveOutline {
     /// The parts of an archive that cannot be read without a key.

@@ -13,6 +13,7 @@ internal import KCKeychainModel
 internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Either of the two sides that `diff` compares, as the user named it.
 enum ComparedSide {

@@ -6,6 +6,7 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Describes the result of a backup to a folder, as text and in JSON.
 struct FolderBackupText {
@@ -30,7 +31,7 @@ struct FolderBackupText {
     /// The exit status of the run: that of the first store that failed.
     var status: ExitStatus {
         if let explanation = failures.first { return explanation.status }
-        return damaged > 0 ? .incomplete : .ok
+        return summary.damaged > 0 ? .incomplete : .ok
     }
 
     /// Why the run failed or is incomplete, in one explanation; nil if it succeeded.
@@ -39,6 +40,7 @@ struct FolderBackupText {
             return failures.count == 1
                 ? first : first.prefixed("\(failures.count) of \(summary.results.count) keychains failed; first, ")
         }
+        let damaged = summary.damaged
         guard damaged > 0 else { return nil }
         let locked = summary.locked
         if !locked.isEmpty {
@@ -60,30 +62,6 @@ struct FolderBackupText {
         }
     }
 
-    private var reports: [(SeriesDestination.Outcome, CreateReport)] {
-        summary.results.compactMap {
-            if case .done(let outcome, let report, _) = $0.result { (outcome, report) } else { nil }
-        }
-    }
-
-    private var damaged: Int { reports.reduce(0) { $0 + $1.1.damaged.count } }
-
-    private var same: [CatalogueEntry] {
-        summary.results.compactMap { if case .same(let entry) = $0.result { entry } else { nil } }
-    }
-
-    /// True if the backup of a store succeeded.
-    var isBackedUp: Bool { !reports.isEmpty || !same.isEmpty }
-
-    /// The number of items in the archives.
-    var items: Int {
-        reports.reduce(0) { $0 + $1.1.contents.counts.total }
-            + same.reduce(0) { $0 + ($1.content?.counts.total ?? 0) }
-    }
-
-    /// The number of new archives.
-    var saved: Int { reports.count { if case .saved = $0.0 { true } else { false } } }
-
     /// Reports the results.
     func tell() throws {
         var json: [JSONValue] = []
@@ -100,7 +78,7 @@ struct FolderBackupText {
                 json.append(JSONValue.members([("keychain", .text(name))]).adding([("error", explanation.jsonBody)]))
             }
         }
-        let saved = saved
+        let saved = summary.saved
         if saved > 0 { session.done = "\(counted(saved, "archive")) saved in \(displayed(request.folder))" }
         if saved > 0, !request.backup.isUnencrypted { try session.noteKits() }
         if session.style.isJSON {

@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Which keys open the archives in a folder: `kcbackup list --keys`.
 ///

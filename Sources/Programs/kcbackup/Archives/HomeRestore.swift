@@ -6,6 +6,7 @@ internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `restore --home`: restores the newest archive of each store in a folder.
 struct HomeRestore {

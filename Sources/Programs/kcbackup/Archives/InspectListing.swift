@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCTerminal
 
 /// The list of an archive's items: measured in a first pass, and printed row by row in a second if there are too many
 /// to hold.

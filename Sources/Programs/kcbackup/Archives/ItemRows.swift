@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCTerminal
 
 /// A table of items that are all in memory, below lines about where they come from.
 struct ItemRows {

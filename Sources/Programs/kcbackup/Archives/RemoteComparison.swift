@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `verify REMOTE:PATH --against FOLDER`: the archives of a folder here, and what is there of them.
 struct RemoteComparison {

@@ -3,6 +3,7 @@ internal import KCBackupEngine
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Describes the result of a restore or of its dry run, as text and in JSON.
 struct RestoreText {

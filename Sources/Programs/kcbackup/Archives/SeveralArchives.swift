@@ -1,3 +1,5 @@
+internal import KCTerminal
+
 extension Session {
     /// Calls `look` for each subject, even after another one failed; each failure is reported immediately.
     ///

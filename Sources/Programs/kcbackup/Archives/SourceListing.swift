@@ -2,6 +2,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The list of the items in a source, without their secrets.
 struct SourceListing {

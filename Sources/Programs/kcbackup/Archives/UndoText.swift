@@ -2,6 +2,7 @@ internal import KCHomeFiles
 internal import KCItemSources
 internal import KCItemStores
 internal import KCReportText
+internal import KCTerminal
 
 extension UndoText {
     /// Lists the items that go or change and that the undone command did not write, or all that go, change or come

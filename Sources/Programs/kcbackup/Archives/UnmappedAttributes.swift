@@ -1,6 +1,7 @@
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCTerminal
 
 /// The attributes of written items that a Secret Service cannot store.
 struct UnmappedAttributes {

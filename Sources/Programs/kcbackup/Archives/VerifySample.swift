@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCTerminal
 
 /// `--sample 5%`: the newest archive of each keychain, and a random share of the others.
 struct VerifySample: Hashable {

@@ -8,6 +8,7 @@ internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// An archive that `verify` checks.
 struct VerifySubject {

@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup copy`: copies archives to a remote.
 struct CopyCommand: Verb {

@@ -12,6 +12,7 @@ internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup create`: makes an archive from a keychain.
 struct CreateCommand: Verb {

@@ -5,6 +5,7 @@ internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup device adopt`: the user says what this machine is, where its machine ID does not.
 struct DeviceAdoptCommand: Verb {

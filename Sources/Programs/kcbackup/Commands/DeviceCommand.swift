@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup device`: shows this device, and manages trusted ones.
 struct DeviceCommand: ParsableCommand {

@@ -8,6 +8,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup device seal`: the key moves from the file to the TPM.
 struct DeviceSealCommand: Verb {

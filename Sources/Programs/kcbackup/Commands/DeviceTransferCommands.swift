@@ -11,6 +11,7 @@ internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup device export`.
 struct DeviceExportCommand: Verb {

@@ -7,6 +7,7 @@ internal import KCConsole
 internal import KCItemStores
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup diff`: shows what changed between two archives or files, or since one was made; never shows secrets.
 struct DiffCommand: Verb {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCReportText
+internal import KCTerminal
 
 /// `kcbackup doctor`.
 struct DoctorCommand: Verb {

@@ -8,6 +8,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup exec`.
 struct ExecCommand: Verb {

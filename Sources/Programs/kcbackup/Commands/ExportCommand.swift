@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup export`: writes items to a file for another program.
 struct ExportCommand: Verb {

@@ -6,6 +6,7 @@ internal import KCRemotes
 internal import KCReportPages
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup fleet`: looks after many machines that share a folder of a remote.
 struct FleetCommand: ParsableCommand {

@@ -4,6 +4,7 @@ internal import KCFleetIndex
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup fleet export`.
 struct FleetExportCommand: Verb {

@@ -6,6 +6,7 @@ internal import KCFleetIndex
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup fleet index`.
 struct FleetIndexCommand: Verb {

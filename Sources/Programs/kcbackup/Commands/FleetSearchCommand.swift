@@ -6,6 +6,7 @@ internal import KCFleetIndex
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup fleet search`.
 struct FleetSearchCommand: Verb {

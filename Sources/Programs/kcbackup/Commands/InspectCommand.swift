@@ -14,6 +14,7 @@ internal import KCReportPages
 internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup inspect`: lists the contents of an archive, never secrets.
 struct InspectCommand: Verb {

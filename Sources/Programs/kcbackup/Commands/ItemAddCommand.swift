@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCTerminal
 
 /// `kcbackup item add`.
 struct ItemAddCommand: Verb {

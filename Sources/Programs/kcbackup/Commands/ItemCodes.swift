@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
+internal import KCTerminal
 
 /// The current codes of one-time passwords that were found.
 struct ItemCodes {

@@ -5,6 +5,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCTerminal
 
 /// `kcbackup item delete`.
 struct ItemDeleteCommand: Verb {

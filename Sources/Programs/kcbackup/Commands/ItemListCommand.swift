@@ -3,6 +3,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup item list`.
 struct ItemListCommand: Verb {

@@ -3,6 +3,7 @@ internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The items of a store that pass a filter, first without their secrets, and then with those that are shown.
 final class ItemSearch {

@@ -7,6 +7,7 @@ internal import KCKeychainStore
 internal import KCPasscodeStrength
 internal import KCReportText
 internal import KCSecretService
+internal import KCTerminal
 
 /// `kcbackup item update`.
 struct ItemUpdateCommand: Verb {

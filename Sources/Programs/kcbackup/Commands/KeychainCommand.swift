@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCLocalKeychains
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keychain`: commands for keychains.
 struct KeychainCommand: ParsableCommand {

@@ -5,6 +5,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keychain default`.
 struct KeychainDefaultCommand: Verb {

@@ -9,6 +9,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keychain delete`.
 struct KeychainDeleteCommand: Verb {

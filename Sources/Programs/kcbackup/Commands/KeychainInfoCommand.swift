@@ -8,6 +8,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keychain info`.
 struct KeychainInfoCommand: Verb {

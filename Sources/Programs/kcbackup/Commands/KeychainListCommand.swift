@@ -7,6 +7,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keychain list`.
 struct KeychainListCommand: Verb {

@@ -7,6 +7,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keychain lock`.
 struct KeychainLockCommand: Verb {
@@ -131,18 +132,5 @@ struct KeychainUnlockCommand: Verb {
         let status = try unlocked.status(keychain, now: session.now)
         try session.result(["states": [.status(local, status)]], [])
         return .ok
-    }
-}
-
-extension LockSettings {
-    /// When a keychain locks automatically, as the end of a sentence.
-    var words: String {
-        let idle = lockAfter.map { "after \(duration(seconds: $0)) without use" }
-        return switch (idle, lockOnSuspend) {
-        case (let idle?, true): "\(idle), or when the machine sleeps"
-        case (let idle?, false): idle
-        case (nil, true): "when the machine sleeps"
-        case (nil, false): "only by 'kcbackup keychain lock'"
-        }
     }
 }

@@ -10,6 +10,7 @@ internal import KCLocalKeychains
 internal import KCPasscodeStrength
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keychain set-passcode`.
 struct KeychainSetPasscodeCommand: Verb {

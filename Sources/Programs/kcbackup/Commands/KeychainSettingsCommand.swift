@@ -7,6 +7,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keychain set-settings`.
 struct KeychainSetSettingsCommand: Verb {

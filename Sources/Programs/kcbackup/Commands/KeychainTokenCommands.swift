@@ -10,6 +10,7 @@ internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecurityTokens
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keychain token`: manages the security tokens of a keychain.
 struct KeychainTokenCommand: ParsableCommand {

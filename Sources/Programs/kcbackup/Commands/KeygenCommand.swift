@@ -5,6 +5,7 @@ internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup keygen`: generates an age identity.
 struct KeygenCommand: Verb {

@@ -9,6 +9,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup list`.
 struct ListCommand: Verb {
@@ -194,23 +195,5 @@ extension Session {
             "\(counted(count, "file")) in \(quoted(folder)) \(count == 1 ? "is" : "are") not what was made under "
                 + "\(count == 1 ? "its name" : "their names"): 'kcbackup verify \(shellWord(folder))' says how, and "
                 + "what to do")
-    }
-}
-
-extension BackupFolder.Exclusion {
-    /// The reason as text.
-    var words: String {
-        switch self {
-        case .otherName: "its name is not one that 'create \(OptionName.to.spelling)' gives"
-        case .otherDevice: "another device signed it"
-        case .damaged: "it is damaged, or no archive"
-        case .newerFormat: "a newer kcbackup made it"
-        case .renamed: "it was renamed: it is of another time, or of another device, than its name says"
-        case .otherKeychain: "it was renamed: it is of another keychain than its name says"
-        case .copy(let original): "it is a copy of \(quoted(original))"
-        case .otherArchive: "it is another archive than the one that was made under this name"
-        case .otherKeys: "it has other keys than the archive that was made under this name"
-        case .unread: "it was not read since the catalogue was rebuilt, so its keychain is not known"
-        }
     }
 }

@@ -8,6 +8,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup protect`: encrypts files to keys of this device.
 struct ProtectCommand: ParsableCommand {

@@ -7,6 +7,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup protect identity`.
 struct ProtectIdentityCommand: Verb {

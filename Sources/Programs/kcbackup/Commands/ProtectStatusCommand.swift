@@ -5,6 +5,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup protect status`.
 struct ProtectStatusCommand: Verb {

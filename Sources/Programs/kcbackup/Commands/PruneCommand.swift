@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
+internal import KCBackupJobs
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup prune`.
 struct PruneCommand: Verb {
@@ -63,8 +65,9 @@ struct PruneCommand: Verb {
         if undo {
             return try bringBack(in: backups, session)
         }
-        let (plan, leftOut) = try session.keepingUncopied(
-            backups.plan(retention, now: session.now, calendar: session.calendar), in: folder)
+        let (plan, unreadable) = try Jobs(session.machine).keepingUncopied(
+            backups.plan(retention, now: session.now, calendar: session.calendar), in: session.machine.resolve(folder))
+        let leftOut = unreadable.isEmpty ? nil : keepsAll(in: folder, for: unreadable)
         var emptied = 0
         if !dryRun {
             try backups.discard(plan, now: session.now)

@@ -9,6 +9,7 @@ internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup recovery check`.
 struct RecoveryCheckCommand: Verb {

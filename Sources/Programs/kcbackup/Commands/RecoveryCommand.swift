@@ -8,6 +8,7 @@ internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup recovery`: sheets of paper that open backups.
 struct RecoveryCommand: ParsableCommand {

@@ -10,6 +10,7 @@ internal import KCQRCodes
 internal import KCRecoveryKits
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup recovery make`.
 struct RecoveryMakeCommand: Verb {

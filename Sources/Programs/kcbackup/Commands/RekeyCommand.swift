@@ -11,6 +11,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup rekey`.
 struct RekeyCommand: Verb {

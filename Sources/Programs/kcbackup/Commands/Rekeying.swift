@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCTerminal
 
 /// Gives archives new keys, as `rekey` does.
 final class Rekeying {

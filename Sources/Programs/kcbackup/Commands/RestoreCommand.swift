@@ -12,6 +12,7 @@ internal import KCKeychainModel
 internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup restore`: restores an archive into a keychain.
 struct RestoreCommand: Verb {

@@ -1,11 +1,13 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup run`.
 struct RunCommand: Verb {
@@ -80,33 +82,30 @@ struct RunCommand: Verb {
             // The backup is worth more than its record.
             session.warn("job \(quoted(job.name)): \(recordFailure(error, session).message)")
         }
-        var report = run(job, itemsBefore: last?.good == nil ? nil : last?.items, session)
-        if change, report.isBackedUp { keepFolder(of: job, jobs, session) }
-        report.explanation = report.explanation?.unattended
-
-        record.end(with: report, at: max(session.now, session.machine.clock()))
+        var text = run(job, itemsBefore: last?.good == nil ? nil : last?.items, session)
+        if change, text.report.backup?.isBackedUp == true { keepFolder(of: job, jobs, session) }
+        record.end(with: text, at: max(session.now, session.machine.clock()))
         do {
             // A run that a signal has ended is recorded too.
             try Interruption.withheld { try jobs.save(record, of: job.name) }
         } catch {
             let failure = recordFailure(error, session)
-            if report.status == .ok {
-                report.explanation = failure.prefixed("the backup is done, but ")
-                report.status = failure.status
+            if text.status == .ok {
+                text.fail(failure.prefixed("the backup is done, but "))
             } else {
                 session.warn("job \(quoted(job.name)): \(failure.message)")
             }
         }
-        if report.status == .ok { session.done = "job \(quoted(job.name)) ran" }
-        let told = Result { try tell(report, of: job, session) }
-        callHook(of: job, report, session)
+        if text.status == .ok { session.done = "job \(quoted(job.name)) ran" }
+        let told = Result { try text.tell(session) }
+        callHook(of: job, text.status, text.report, session)
         do {
             try told.get()
-        } catch  where report.status != .ok {
+        } catch  where text.status != .ok {
             // The status of the job says more.
             session.warn(session.failure(of: error).explanation.message)
         }
-        return report.status
+        return text.status
     }
 
     /// Refuses to run beside another run.
@@ -116,7 +115,7 @@ struct RunCommand: Verb {
         let refusal = Refusal.jobRuns(job.name)
         do {
             guard try jobs.record(job.name)?.isOverdue(at: session.now) == true else { return refusal }
-            callHook(of: job, JobRun.Report(status: .busy, explanation: refusal.explanation), session)
+            callHook(of: job, .busy, nil, session)
         } catch {
             session.warn(session.failure(of: error).explanation.message)
         }
@@ -124,15 +123,18 @@ struct RunCommand: Verb {
     }
 
     /// Runs the steps of a job, which ask nobody.
-    private func run(_ job: Job, itemsBefore: Int?, _ session: Session) -> JobRun.Report {
+    private func run(_ job: Job, itemsBefore: Int?, _ session: Session) -> JobRunText {
         var world = session.world
         world.terminal = NoTerminal()
         if !style.verbose { world.messages = NoOutput() }
         let unattended = Session(world, OutputStyle(isVerbose: style.verbose))
-        unattended.job = job.name
-        return JobRun(
-            job: job, session: unattended, acceptsShrink: acceptShrink, mayChange: change, itemsBefore: itemsBefore
-        ).run()
+        unattended.subject = Failure.Subject(file: job.folder, job: job.name)
+        var run = JobRun(
+            of: job, in: unattended.context, calendar: session.calendar, describe: unattended.recorded)
+        run.accepted = RunExceptions(acceptsShrinkage: acceptShrink, mayChange: change)
+        run.itemsBefore = itemsBefore
+        run.namesBound = style.verbose
+        return JobRunText(run.run(), of: job, in: unattended)
     }
 
     /// Lets later runs use the folder to which links lead now.
@@ -165,51 +167,14 @@ struct RunCommand: Verb {
             .prefixed("the record of this run cannot be written: ")
     }
 
-    private func tell(_ report: JobRun.Report, of job: Job, _ session: Session) throws {
-        defer { tellText(report, of: job, session) }
-        if style.json {
-            try session.result(
-                .members([
-                    ("job", .text(job.name)), ("code", .number(Int(report.status.code))),
-                    ("result", .text(report.status.name)), ("items", .number(report.items)),
-                    ("archives", .number(report.archives)), ("verifiedAgain", .number(report.verified)),
-                    ("removed", .number(report.removed)),
-                    ("jobCopies", report.copies.isEmpty ? nil : .list(report.copies.map { $0.json(report.explain) })),
-                    ("jobReceipt", report.receipt?.json(report.explain)), ("error", report.explanation?.jsonBody),
-                ]), [])
-        }
-    }
-
-    private func tellText(_ report: JobRun.Report, of job: Job, _ session: Session) {
-        // Whoever emptied a remote must not have it copied again in silence.
-        for warning in report.copies.warnings + report.warnings { session.warn("job \(quoted(job.name)): \(warning)") }
-        if let explanation = report.explanation {
-            let told = explanation.about(job: job.name)
-            let showsHints = style.verbose || session.world.terminal.showsMessages
-            session.message(showsHints ? told.lines : "kcbackup: error: \(told.message)\n")
-        } else {
-            session.note(
-                "job \(quoted(job.name)): \(counted(report.items, "item")), \(counted(report.archives, "new archive")), "
-                    + "\(report.removed) removed"
-                    + report.copies.map { ", \($0.copied) copied to \(quoted($0.to))" }.joined())
-        }
-        warnOfReceipt(report, of: job, session)
-    }
-
-    /// Tells why there is no receipt, where the result does not.
-    private func warnOfReceipt(_ report: JobRun.Report, of job: Job, _ session: Session) {
-        guard let warning = report.receipt?.warning(report.explain), !report.isOfReceipt else { return }
-        session.warn("job \(quoted(job.name)): \(warning)")
-    }
-
-    private func callHook(of job: Job, _ report: JobRun.Report, _ session: Session) {
-        guard let command = report.status == .ok ? job.onSuccess : job.onFailure else { return }
+    private func callHook(of job: Job, _ status: ExitStatus, _ report: JobRun.Report?, _ session: Session) {
+        guard let command = status == .ok ? job.onSuccess : job.onFailure else { return }
         let values = [
-            "KCBACKUP_JOB": job.name, "KCBACKUP_RESULT": report.status.name,
-            "KCBACKUP_CODE": String(report.status.code), "KCBACKUP_ITEMS": String(report.items),
-            "KCBACKUP_ARCHIVES": String(report.archives), "KCBACKUP_REMOVED": String(report.removed),
+            "KCBACKUP_JOB": job.name, "KCBACKUP_RESULT": status.name, "KCBACKUP_CODE": String(status.code),
+            "KCBACKUP_ITEMS": String(report?.items ?? 0), "KCBACKUP_ARCHIVES": String(report?.archives ?? 0),
+            "KCBACKUP_REMOVED": String(report?.removed ?? 0),
         ]
-        let option = report.status == .ok ? OptionName.onSuccess : .onFailure
+        let option = status == .ok ? OptionName.onSuccess : .onFailure
         let limit = job.hookTimeout ?? Job.usualHookTimeout
         do throws(ShellCommand.RunFailure) {
             try ShellCommand.run(
@@ -228,38 +193,16 @@ struct RunCommand: Verb {
     }
 }
 
-extension JobReceipts.Outcome {
-    /// The JSON object "job receipt".
-    fileprivate func json(_ explain: (any Error) -> Explanation) -> JSONValue {
-        .members([
-            ("to", .text(to)), ("receipt", file.map { .text($0) }),
-            ("error", explanation(explain)?.unattended.jsonBody),
-        ])
-    }
-}
-
-extension JobCopies.Outcome {
-    /// The JSON object "job copies".
-    fileprivate func json(_ explain: (any Error) -> Explanation) -> JSONValue {
-        .members([
-            ("to", .text(to)), ("copied", .number(copied)),
-            ("gone", gone.isEmpty ? nil : .list(gone.map { .text($0) })),
-            ("goneBefore", goneBefore.isEmpty ? nil : .list(goneBefore.map { .text($0) })),
-            ("error", failure.map { explain($0).jsonBody }),
-        ])
-    }
-}
-
 extension RunRecord {
-    fileprivate mutating func end(with report: JobRun.Report, at time: Timestamp) {
+    fileprivate mutating func end(with text: JobRunText, at time: Timestamp) {
         ended = time
-        status = report.status
-        message = report.explanation?.message ?? ""
-        hints = report.explanation?.hints ?? []
+        status = text.status
+        message = text.explanation?.message ?? ""
+        hints = text.explanation?.hints ?? []
         // Missing copies have a record of their own.
-        if report.isGood {
+        if text.report.isGood {
             good = time
-            items = report.items
+            items = text.report.items
         }
     }
 }

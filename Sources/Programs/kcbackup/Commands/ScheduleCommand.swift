@@ -10,6 +10,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup schedule`: manages jobs for unattended backups.
 struct ScheduleCommand: ParsableCommand {

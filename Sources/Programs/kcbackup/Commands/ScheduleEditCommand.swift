@@ -5,6 +5,7 @@ internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup schedule edit`.
 struct ScheduleEditCommand: Verb {

@@ -7,6 +7,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportPages
 internal import KCReportText
+internal import KCTerminal
 
 /// `kcbackup status`.
 struct StatusCommand: Verb {

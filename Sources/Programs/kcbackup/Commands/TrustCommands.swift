@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `kcbackup device list`.
 struct DeviceListCommand: Verb {

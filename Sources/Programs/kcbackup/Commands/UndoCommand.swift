@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCAsking
 internal import KCBackupTasks
 internal import KCReportText
+internal import KCTerminal
 
 /// `kcbackup undo`: takes back the last change of a keychain or of the desktop keyring.
 struct UndoCommand: Verb {

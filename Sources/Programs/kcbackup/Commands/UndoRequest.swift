@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `undo` and `undo --list`, for any store.
 struct UndoRequest {

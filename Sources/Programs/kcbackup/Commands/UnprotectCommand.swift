@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCByteStreams
 internal import KCFileProtection
 internal import KCReportText
+internal import KCTerminal
 
 /// `kcbackup unprotect`.
 struct UnprotectCommand: Verb {

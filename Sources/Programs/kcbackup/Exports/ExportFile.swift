@@ -1,5 +1,6 @@
 internal import KCAgeEncryption
 internal import KCByteStreams
+internal import KCTerminal
 
 /// The output file of an export: a new file, readable only by its owner, that gets its name when it is complete.
 struct ExportFile {

@@ -6,6 +6,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The source of exported items: a keychain, the desktop keyring or an archive, opened in the order in which mistakes show earliest.
 struct ExportSource {

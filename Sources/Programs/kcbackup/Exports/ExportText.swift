@@ -2,6 +2,7 @@ internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCTerminal
 
 /// Describes the result of an export, as text and in JSON.
 struct ExportText {

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCGzipStreams
 internal import KCReportText
+internal import KCTerminal
 
 /// Where lines of JSON go: to standard output, or into a new file that gets its name when it is complete.
 enum LinesOutput {

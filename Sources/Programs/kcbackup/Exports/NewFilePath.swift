@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The path of a file that a command makes, in a folder that exists.
 struct NewFilePath {

@@ -10,6 +10,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 // The effects of commands that change a keychain or the kits of this device on the jobs that use them.
 

@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 extension [JobCopies.Outcome] {
     /// Why copies are missing, in one explanation; nil if none is.
@@ -71,27 +72,16 @@ extension Session {
         return CopyRecord.Failed(
             RunOutcome(code: explanation.status.code), message: explanation.message, hints: explanation.hints)
     }
+}
 
-    /// Leaves in a plan what a job of a folder has still to copy from there.
-    ///
-    /// - Returns: the plan, and why it removes nothing although it should; nil if it does what it should.
-    func keepingUncopied(
-        _ plan: BackupFolder.PrunePlan, in folder: String
-    ) throws -> (plan: BackupFolder.PrunePlan, leftOut: Explanation?) {
-        let due = try Jobs(machine).dueCopies(from: machine.resolve(folder))
-        let kept = plan.keeping(.uncopied, where: due.contains)
-        guard !due.unreadable.isEmpty, plan.fates.contains(where: \.isRemoval) else { return (kept, nil) }
-        let isOne = due.unreadable.count == 1
-        let names = due.unreadable.map { quoted($0) }.joined(separator: ", ")
-        return (
-            kept,
-            Explanation(
-                .incomplete,
-                "nothing is removed in \(quoted(folder)): \(isOne ? "job" : "jobs") \(names) cannot be read, and may have to "
-                    + "copy what is there",
-                hint: "'kcbackup doctor' says what is wrong with \(isOne ? "it" : "them")")
-        )
-    }
+/// Says why nothing is removed in a folder although it should be.
+func keepsAll(in folder: String, for jobs: [String]) -> Explanation {
+    let isOne = jobs.count == 1
+    return Explanation(
+        .incomplete,
+        "nothing is removed in \(quoted(folder)): \(isOne ? "job" : "jobs") "
+            + "\(jobs.map { quoted($0) }.joined(separator: ", ")) cannot be read, and may have to copy what is there",
+        hint: "'kcbackup doctor' says what is wrong with \(isOne ? "it" : "them")")
 }
 
 extension JobReceipts.Outcome {

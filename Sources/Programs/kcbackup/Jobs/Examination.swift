@@ -15,6 +15,7 @@ internal import KCRemotes
 internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Runs the checks of `doctor`.
 struct Examination {

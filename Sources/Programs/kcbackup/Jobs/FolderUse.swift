@@ -7,6 +7,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCStoreTasks
+internal import KCTerminal
 
 // A job and the backups in its folder: whether the next run would go on with them.
 

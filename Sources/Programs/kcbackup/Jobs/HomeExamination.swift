@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCReportText
+internal import KCTerminal
 
 /// Finds the files of a home with secrets that anyone who can read them can use.
 struct HomeExamination {

@@ -6,6 +6,7 @@ internal import KCConsole
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 // The jobs of `KCBackupJobs`, in the words of this program.
 

@@ -7,6 +7,7 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// An option of a job, and where its value is.
 struct JobSetting {

@@ -6,6 +6,7 @@ internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The findings of `doctor` about the files of the desktop keyring.
 ///

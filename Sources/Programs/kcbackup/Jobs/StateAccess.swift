@@ -6,6 +6,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 // The state of backups, with the keychains of this world and the words of this program.
 

@@ -5,6 +5,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 extension Session {
     /// Opens a backup folder for a run that changes it, and that is about the folder from then on.

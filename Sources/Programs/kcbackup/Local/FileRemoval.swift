@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Takes imported records out of their file, once the keychain is known to have them.
 struct FileRemoval {

@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 extension Machine {
     /// Opens an archive; one from a pipe is first copied to an unnamed file, since archives are not read sequentially.

@@ -4,6 +4,7 @@ internal import KCDeviceIdentity
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The data bound to the key of this device beside its keychains, for who is about to give it another key.
 ///

@@ -9,6 +9,7 @@ internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Imports what was read of a file into a keychain, and reports that.
 struct KeychainImport {

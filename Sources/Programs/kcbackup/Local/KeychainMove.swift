@@ -8,6 +8,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Moves the keychains that the present device key opens to another key, which is about to replace it.
 ///

@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 extension Session {
     /// The names of the keychains whose passcodes a TPM counts; others that cannot be opened are warned of.

@@ -12,6 +12,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Adds to the desktop keyring what a file has and the keyring lacks, and reports that.
 struct KeyringImport {

@@ -8,6 +8,7 @@ internal import KCLocalKeychains
 internal import KCRecoveryKits
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 extension Session {
     /// Where the jobs of this device put their backups, without duplicates; those of jobs that cannot be read are missing,

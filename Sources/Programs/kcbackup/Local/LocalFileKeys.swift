@@ -10,6 +10,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The keys that open files on this device: its own, and those of its keychains.
 struct LocalFileKeys: FileKeyring {

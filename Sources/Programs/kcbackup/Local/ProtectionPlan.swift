@@ -6,6 +6,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The plan of `protect`, after each file was found fit for it; a dry run ends here.
 struct ProtectionPlan {

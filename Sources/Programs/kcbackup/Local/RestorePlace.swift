@@ -4,6 +4,7 @@ internal import KCItemStores
 internal import KCLocalKeychains
 internal import KCSecretService
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// A store that is restored into, or in which a change is taken back, as the user named it.
 struct RestorePlace {

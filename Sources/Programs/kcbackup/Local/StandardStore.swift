@@ -3,16 +3,7 @@ internal import KCItemStores
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
-
-extension StoreDoubt {
-    func words(keychain: String) -> String {
-        switch self {
-        case .bothHaveItems: "keychain \(quoted(keychain)) and the desktop keyring both have items"
-        case .keychainIsEmpty: "keychain \(quoted(keychain)) is empty, and the desktop keyring has items"
-        case .desktopIsEmpty: "the desktop keyring is empty, and keychain \(quoted(keychain)) has items"
-        }
-    }
-}
+internal import KCTerminal
 
 extension Session {
     /// The store that is named, or the one that is used where none is.

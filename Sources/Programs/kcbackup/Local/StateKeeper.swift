@@ -6,6 +6,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Asks and tells about the states of a keychain.
 enum StateKeeper {
@@ -100,13 +101,5 @@ enum StateKeeper {
         } catch {
             session.warn("\(removal.whatIsLeft): \(explainFile(error).message)")
         }
-    }
-}
-
-extension KeptStates.Doubtful {
-    /// Why they were not removed, and where they are.
-    var words: String {
-        "\(counted(count, "earlier state")) may be of a copy of the keychain, and stayed in \(quoted(folder)): the file "
-            + "where it was does not open: \(quoted(place))"
     }
 }

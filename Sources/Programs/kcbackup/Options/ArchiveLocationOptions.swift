@@ -3,6 +3,7 @@ internal import KCBackupEngine
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCTerminal
 
 /// The options for looking for items in an archive instead of a keychain.
 struct ArchiveLocationOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCTerminal
 
 /// An attribute on the command line: `NAME=VALUE`, or `NAME:base64=VALUE` for bytes (docs/attributes.md).
 struct AttributeAssignment {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCAsking
 internal import KCBackupTasks
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The options for what to back up and how, shared by `create` and jobs.
 struct CreateOptions: ParsableArguments {

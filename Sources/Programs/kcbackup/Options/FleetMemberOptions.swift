@@ -5,6 +5,7 @@ internal import KCDeviceIdentity
 internal import KCFleet
 internal import KCLocalKeychains
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The options that say whose signatures count in a fleet.
 struct FleetMemberOptions: ParsableArguments {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The backup folder, and what a run may do there.
 struct FolderOptions: ParsableArguments {

@@ -7,6 +7,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The options for opening another program's file.
 struct ForeignOptions: ParsableArguments {
@@ -33,13 +34,4 @@ struct ForeignOptions: ParsableArguments {
     }
 
     var access: FileAccess { FileAccess(format: from, password: password, keyFile: keyFile) }
-}
-
-extension FileAccess.Part {
-    var option: OptionName {
-        switch self {
-        case .password(let field): field.option
-        case .keyFile: .keyFile
-        }
-    }
 }

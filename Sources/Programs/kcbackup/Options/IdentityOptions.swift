@@ -3,6 +3,7 @@ internal import KCAgeEncryption
 internal import KCAsking
 internal import KCBackupTasks
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The options for the identity files that open an archive.
 struct IdentityOptions: ParsableArguments {

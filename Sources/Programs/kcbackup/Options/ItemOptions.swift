@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCReportText
+internal import KCTerminal
 
 /// Common attributes with their own options, and all others by code.
 struct AttributeOptions: ParsableArguments {

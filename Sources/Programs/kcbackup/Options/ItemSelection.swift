@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCTerminal
 
 /// The options that select an item on a command line, as the user could type them.
 struct ItemSelection: Hashable, Sendable {
@@ -20,19 +21,19 @@ struct ItemSelection: Hashable, Sendable {
         // A group alone has many items.
         guard given.contains(where: { $0.0 != .agrp }) else { return nil }
         for (code, option) in given {
-            guard case .text(let text)? = attributes[code], let word = shellWord(text) else { return nil }
+            guard case .text(let text)? = attributes[code], let word = hintWord(text) else { return nil }
             options += [option.spelling, word]
         }
         if let keychain {
-            guard let word = shellWord(keychain) else { return nil }
+            guard let word = hintWord(keychain) else { return nil }
             options += [OptionName.keychain.spelling, word]
         }
         words = options.joined(separator: " ")
     }
 }
 
-/// Returns text as one word of a shell command; nil if it has characters that cannot be shown, or is too long.
-func shellWord(_ text: String) -> String? {
+/// Returns text as one word of a command within a hint; nil if it has characters that cannot be shown, or is too long.
+private func hintWord(_ text: String) -> String? {
     // Options that begin with a hyphen, and quotes within those around the hint, would only confuse.
     guard displayed(text, limit: 200).exact == text.exact, !text.exact.hasPrefix("-"), !text.exact.contains("'") else {
         return nil

@@ -9,6 +9,7 @@ internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The options of a job: those of `create --to`, what to keep, when it runs, and what runs after it.
 struct JobOptions: ParsableArguments {

@@ -7,6 +7,7 @@ internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCTerminal
 
 /// Who holds the device key, as users name it.
 enum KeyHolder: String, CaseIterable, Sendable, ExpressibleByArgument {

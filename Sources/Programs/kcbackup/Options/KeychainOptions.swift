@@ -10,6 +10,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The option for the keychain, of a verb that also works on the desktop keyring.
 struct StoreNameOption: ParsableArguments {
@@ -97,9 +98,4 @@ struct PasscodeOption: ParsableArguments {
         session.subject.store = local.name
         return try session.context.open(local, passcode: passcode)
     }
-}
-
-/// Returns the name of a passcode for use in a sentence.
-func passcodeWords(_ keychain: String?) -> String {
-    keychain.map { "passcode of keychain \(quoted($0))" } ?? "passcode"
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCItemStores
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The options of the commands of `item` for where the items are.
 struct LocationOptions: ParsableArguments {

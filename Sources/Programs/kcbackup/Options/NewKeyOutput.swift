@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCTerminal
 
 /// The option for where a new key is written.
 struct NewKeyOutput: ParsableArguments {

@@ -1,6 +1,7 @@
 internal import KCFileProtection
 internal import KCLocalKeychains
 internal import KCStoreTasks
+internal import KCTerminal
 
 extension FileProtection {
     /// The place with the key of this class, of the keychain that the options name.

@@ -3,6 +3,7 @@ internal import KCAgeEncryption
 internal import KCAsking
 internal import KCBackupTasks
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The options for public keys to encrypt to.
 struct RecipientOptions: ParsableArguments {

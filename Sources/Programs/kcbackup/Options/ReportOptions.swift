@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCReportPages
+internal import KCTerminal
 
 /// The options for the form of a report, beside text and JSON.
 struct ReportOptions: ParsableArguments {

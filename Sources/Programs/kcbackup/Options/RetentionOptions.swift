@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
+internal import KCTerminal
 
 /// The options for which backups to keep.
 struct RetentionOptions: ParsableArguments {

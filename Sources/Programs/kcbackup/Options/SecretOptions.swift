@@ -7,6 +7,7 @@ internal import KCKeychainModel
 internal import KCPasscodeStrength
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// The options for the secret of a new item.
 struct NewSecretOptions: ParsableArguments {

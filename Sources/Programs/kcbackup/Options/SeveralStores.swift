@@ -6,6 +6,7 @@ internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCStoreTasks
+internal import KCTerminal
 
 // The request of a backup of several stores, as far as they are for one of them.
 

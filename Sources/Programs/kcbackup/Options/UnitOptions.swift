@@ -4,6 +4,7 @@ internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCReportText
 internal import KCSecurityChip
+internal import KCTerminal
 
 /// The service manager that runs a job: the system's or the user's.
 struct UnitOptions: ParsableArguments {

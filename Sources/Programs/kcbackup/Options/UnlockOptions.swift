@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCTerminal
 
 /// Whether the desktop may prompt the user.
 struct UnlockOptions: ParsableArguments {

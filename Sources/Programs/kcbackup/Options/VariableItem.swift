@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCTerminal
 
 /// An item whose secret a variable gets, on the command line: `NAME=ITEM` (kcbackup-exec(1)).
 ///

@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 extension Machine {
     /// The location that `REMOTE:PATH` names; nil for what can only be a file here.

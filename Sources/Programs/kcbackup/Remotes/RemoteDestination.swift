@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// A folder of a remote as the destination of an archive, which is named as in a backup folder.
 ///

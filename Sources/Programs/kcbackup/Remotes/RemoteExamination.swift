@@ -6,6 +6,7 @@ internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `doctor REMOTE:PATH`: what somebody with the credentials of this machine could do to the copies in a folder.
 struct RemoteExamination {

@@ -5,6 +5,7 @@ internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// `list REMOTE:PATH`: the archives in a folder of a remote, as far as their names and sizes tell.
 struct RemoteListing {

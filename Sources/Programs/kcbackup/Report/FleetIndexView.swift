@@ -3,6 +3,7 @@ internal import KCDeviceIdentity
 internal import KCFleetIndex
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCTerminal
 
 /// The results of an indexer, as text and JSON.
 struct FleetIndexView {

@@ -7,6 +7,7 @@ internal import KCRemotes
 internal import KCReportPages
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// A report on a fleet as text, JSON and figures.
 struct FleetView {

@@ -3,6 +3,7 @@ internal import KCBackupEngine
 internal import KCKeychainModel
 internal import KCReportPages
 internal import KCReportText
+internal import KCTerminal
 
 /// The page for `inspect --html`: counted in a first pass, written row by row in a second.
 struct InspectReport {

@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportPages
+internal import KCTerminal
 
 /// The output file of a report: a new file that gets its name when it is complete.
 ///

@@ -3,6 +3,7 @@ internal import KCKeychainModel
 internal import KCRecoveryKits
 internal import KCReportPages
 internal import KCReportText
+internal import KCTerminal
 
 /// The recovery kits that backups are made for, as `status` shows them.
 struct StatusKits {

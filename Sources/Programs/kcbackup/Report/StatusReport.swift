@@ -3,6 +3,7 @@ internal import KCBackupJobs
 internal import KCKeychainModel
 internal import KCReportPages
 internal import KCReportText
+internal import KCTerminal
 
 extension StatusReport {
     /// Says what there is, and what is wrong.

@@ -6,6 +6,7 @@ internal import KCConsole
 internal import KCRecoveryKits
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 extension Session {
     /// Checks that there is the folder of a new file, before a secret is asked for that would be of no use without it.

@@ -4,6 +4,7 @@ internal import KCCryptography
 internal import KCPasscodeStrength
 internal import KCReportText
 internal import KCStoreTasks
+internal import KCTerminal
 
 extension Session {
     /// Suggests a passcode to users who do not want to make one up.

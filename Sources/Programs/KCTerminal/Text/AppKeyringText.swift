@@ -1,0 +1,56 @@
+internal import KCByteStreams
+internal import KCForeignFormats
+internal import KCItemSources
+package import KCReportText
+package import KCStoreTasks
+
+extension AppKeyrings {
+    /// Lines that say what opens each keyring.
+    package var lines: [String] { keyrings.map { "\(quoted("~/" + $0.path)): \(Self.words($0, $1))" } }
+
+    /// The warnings of `doctor`: the secrets of an app are lost, or would be with the desktop keyring as it is.
+    package var warnings: [String] {
+        zip(keyrings, lines).compactMap { entry, line -> String? in
+            switch entry.state {
+            case .opens, .isUnknown: nil
+            case .isDamaged: line
+            case .isLost:
+                "\(line); an archive of the desktop keyring may have it: 'kcbackup restore' brings it back, and until then "
+                    + "the app finds none of its secrets"
+            }
+        }
+    }
+
+    private static func words(_ keyring: AppKeyring, _ state: State) -> String {
+        let count = if case .success(let count) = keyring.itemCount { counted(count, "item") } else { "a keyring" }
+        let needed = "opens only with the secret that the desktop keyring keeps for the app \(quoted(keyring.app))"
+        return switch state {
+        case .opens: "\(count), which the desktop keyring opens"
+        case .isLost(let hasOther): "\(count), \(needed), and it \(hasOther ? "has another one" : "has none")"
+        case .isUnknown(let gap): "\(count), \(needed), which \(gap.words)"
+        case .isDamaged(let failure): "\(count) of the app \(quoted(keyring.app)): \(failure.keyringWords)"
+        }
+    }
+
+    /// The JSON list "appKeyrings".
+    package var json: JSONValue {
+        .list(
+            keyrings.map { keyring, state in
+                var items: JSONValue?
+                if case .success(let count) = keyring.itemCount { items = .number(count) }
+                return .members([
+                    ("path", .text("~/" + keyring.path)), ("app", .text(keyring.app)), ("items", items),
+                    ("state", .text(Self.name(of: state))),
+                ])
+            })
+    }
+
+    private static func name(of state: State) -> String {
+        switch state {
+        case .opens: "opens"
+        case .isLost(let hasOther): hasOther ? "other-secret" : "no-secret"
+        case .isUnknown: "unknown"
+        case .isDamaged: "damaged"
+        }
+    }
+}
