@@ -260,7 +260,9 @@ let package = Package(
             [
                 "KCConsole", "KCAsking", "KCStoreTasks", "KCBackupTasks",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
-                "KCLocalKeychains", "KCBackupArchive", "KCBackupCatalogue", "KCItemStores", "KCRemotes", "KCFleet",
+                "KCKeychainStore", "KCLocalKeychains", "KCItemSources", "KCHomeFiles", "KCForeignFormats",
+                "KCSecretService", "KCBackupArchive", "KCBackupCatalogue", "KCItemStores", "KCRecoveryKits",
+                "KCRemotes", "KCFleet",
             ]),
         library(
             "KCReportText", in: "Programs",

@@ -36,6 +36,19 @@ struct JobFieldsTests {
         #expect(RunRecord(fields) == nil)
     }
 
+    @Test("A run failed because of a failure that is the same, or has the same remedy")
+    func cause() {
+        var record = RunRecord(began: .reference)
+        (record.outcome, record.message, record.hints) = (.locked, "is locked", ["unlock it"])
+        func isCause(_ outcome: RunOutcome, _ message: String, _ hints: [String]) -> Bool {
+            record.isCaused(by: CopyRecord.Failed(outcome, message: message, hints: hints))
+        }
+        #expect(isCause(.locked, "is locked", []) && isCause(.locked, "has a passcode", ["unlock it"]))
+        #expect(!isCause(.io, "is locked", ["unlock it"]) && !isCause(.locked, "has a passcode", []))
+        record.hints = []
+        #expect(!isCause(.locked, "has a passcode", []))
+    }
+
     @Test("A record of receipts is read as it was written, and other lines are not")
     func receipts() throws {
         var record = ReceiptRecord(to: "nas:my fleet", tried: .reference)

@@ -109,7 +109,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let readersOfProse: Set = [
         "Sources/Programs/KCTerminal/CommandLine/CommandLineProblem.swift",
         "Sources/Programs/KCTerminal/Failures/Explanation.swift",
-        "Sources/Programs/kcbackup/Jobs/Examination.swift", "Sources/Programs/KCTerminal/Session.swift",
+        "Sources/Programs/KCTerminal/Session.swift",
     ]
     /// The endings of the calls that replace this process.
     private static let execs = ["l", "v", "lp", "vp", "le", "ve", "lpe", "vpe"]

@@ -141,7 +141,7 @@ struct HelpTests {
     @Test("Help has the same groups at any width", arguments: [40, 60, 200])
     func widths(columns: Int) throws {
         let message = CommandLineTool.helpMessage(for: RestoreCommand.self, columns: columns)
-        let help = HelpText(message, width: columns, showsAll: true)
+        let help = HelpText(message, of: CommandLineTool.self, width: columns, showsAll: true)
         let lines = help.text.components(separatedBy: "\n").drop { !$0.hasPrefix("USAGE: ") }
         let titles = lines.compactMap { $0.wholeMatch(of: /([A-Z][A-Z ]*):/).map { String($0.1) } }
         #expect(titles == ["ARGUMENTS"] + (try Self.groups(of: "restore").map(\.title)))

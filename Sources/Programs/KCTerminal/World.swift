@@ -8,7 +8,7 @@ package import KCStoreTasks
 package struct World {
     package var machine: Machine
     /// The calendar of the user's time zone.
-    package var calendar = LocalCalendar()
+    package var calendar: LocalCalendar
     /// Monotonic time, with an arbitrary start.
     package var stopwatch: () -> Duration
     /// The user's terminal.
@@ -18,10 +18,24 @@ package struct World {
     /// Standard error.
     package var messages: any TextOutput
     /// The timer that shows a notice later, if the user still waits then; by default, it shows none.
-    package var later: DelayedNotice.Timer = { _, _ in {} }
+    package var later: DelayedNotice.Timer
 
     /// The function that runs a command in place of this process, and returns only where nothing is replaced.
     package var takeOver: (Successor) throws -> Void = { try $0.takeOver() }
+
+    package init(
+        machine: Machine, calendar: LocalCalendar = LocalCalendar(), stopwatch: @escaping () -> Duration,
+        terminal: any Terminal, output: any TextOutput, messages: any TextOutput,
+        later: @escaping DelayedNotice.Timer = { _, _ in {} }
+    ) {
+        self.machine = machine
+        self.calendar = calendar
+        self.stopwatch = stopwatch
+        self.terminal = terminal
+        self.output = output
+        self.messages = messages
+        self.later = later
+    }
 
     /// Returns the world of the actual process.
     package static func ofThisProcess() -> World {

@@ -1,6 +1,7 @@
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCConsole
+package import KCKeychainModel
 internal import KCLocalKeychains
 package import KCStoreTasks
 
@@ -10,6 +11,27 @@ extension Jobs {
     /// The jobs in this machine's data folder.
     package init(_ machine: Machine) {
         self.init(in: machine.dataFolder, of: LocalDevice(machine))
+    }
+}
+
+extension BackupState {
+    /// Collects the state of the backups of this machine; changes nothing.
+    ///
+    /// - Parameter unopened: called with why a keychain cannot be opened, whose backups are not known then.
+    /// - Throws: as `init(of:at:storeID:isAt:desktopHasItems:)`.
+    package init(in machine: Machine, at now: Timestamp, unopened: (any Error) -> Void) throws {
+        try self.init(of: Jobs(machine), at: now) { local in
+            do {
+                return try local.id(in: machine)
+            } catch {
+                unopened(error)
+                return nil
+            }
+        } isAt: { place, id in
+            machine.mayHaveKeychain(id, at: place)
+        } desktopHasItems: {
+            try machine.desktopKeyringHasItems() == true
+        }
     }
 }
 

@@ -10,6 +10,8 @@ package struct RunOutcome: Hashable, Sendable {
     package static let good = RunOutcome(code: 0)
     /// Some items could not be read.
     package static let incomplete = RunOutcome(code: 3)
+    /// A store is locked, or out of reach.
+    package static let locked = RunOutcome(code: 14)
     /// The backup is good, and a copy or its receipt is missing.
     package static let notCopied = RunOutcome(code: 19)
     /// A place is out of reach, or a disk is full.
@@ -81,6 +83,12 @@ package struct RunRecord: Hashable, Sendable {
     /// True if it has not ended within `Job.longestRunInHours`; until it ends, no other run can begin.
     package func isOverdue(at now: Timestamp) -> Bool {
         ended == nil && now.seconds - began.seconds > Job.longestRunInHours * 3_600
+    }
+
+    /// True if the run failed because of a failure that is there now: it is the same, or has the same remedy.
+    func isCaused(by failure: CopyRecord.Failed) -> Bool {
+        outcome == failure.outcome
+            && (message == failure.message || !failure.hints.isEmpty && hints == failure.hints)
     }
 
     static func oneLine(_ text: String) -> String {

@@ -70,10 +70,10 @@ extension Machine {
         }
     }
 
-    /// The names of keychains of the data folder that are copies of one file, for each such file.
+    /// The names of keychains of the data folder that are copies of one file, for each such file, sorted.
     package func copiedKeychains() throws -> [[String]] {
         Dictionary(grouping: try openingKeychains()) { $0.id.exact }.values.filter { $0.count > 1 }
-            .map { $0.map(\.name) }
+            .map { $0.map(\.name) }.sorted { $0[0].exact < $1[0].exact }
     }
 
     /// True if a keychain has an ID, or may have it, since it does not open.

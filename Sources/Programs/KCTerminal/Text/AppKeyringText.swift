@@ -1,24 +1,23 @@
 internal import KCByteStreams
-internal import KCForeignFormats
+package import KCForeignFormats
 internal import KCItemSources
 package import KCReportText
 package import KCStoreTasks
 
 extension AppKeyrings {
     /// Lines that say what opens each keyring.
-    package var lines: [String] { keyrings.map { "\(quoted("~/" + $0.path)): \(Self.words($0, $1))" } }
+    package var lines: [String] { keyrings.map { Self.line($0, $1) } }
 
-    /// The warnings of `doctor`: the secrets of an app are lost, or would be with the desktop keyring as it is.
-    package var warnings: [String] {
-        zip(keyrings, lines).compactMap { entry, line -> String? in
-            switch entry.state {
-            case .opens, .isUnknown: nil
-            case .isDamaged: line
-            case .isLost:
-                "\(line); an archive of the desktop keyring may have it: 'kcbackup restore' brings it back, and until then "
-                    + "the app finds none of its secrets"
-            }
-        }
+    /// The warning of `doctor`: the secrets of an app are lost, or would be with the desktop keyring as it is.
+    package static func warning(_ keyring: AppKeyring, _ state: State) -> String {
+        let line = line(keyring, state)
+        guard case .isLost = state else { return line }
+        return "\(line); an archive of the desktop keyring may have it: 'kcbackup restore' brings it back, and until "
+            + "then the app finds none of its secrets"
+    }
+
+    private static func line(_ keyring: AppKeyring, _ state: State) -> String {
+        "\(quoted("~/" + keyring.path)): \(words(keyring, state))"
     }
 
     private static func words(_ keyring: AppKeyring, _ state: State) -> String {

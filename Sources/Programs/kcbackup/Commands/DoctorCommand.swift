@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupJobs
 internal import KCReportText
 internal import KCTerminal
 
@@ -32,35 +33,9 @@ struct DoctorCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if let remote { return try RemoteExamination(remote, in: session).run() }
-        var examination = Examination(session)
-        examination.run()
-        let problems = examination.problems
-        try session.result(
-            [
-                "checked": .number(examination.count),
-                "problems": .list(
-                    problems.map { problem in
-                        problem.explanation.jsonBody.adding([("job", problem.job.map { .text($0) })])
-                    }),
-                "warnings": .list(
-                    examination.warnings.map { warning in
-                        .members([("job", warning.job.map { .text($0) }), ("message", .text(warning.message))])
-                    }),
-            ],
-            session.prose(
-                problems.flatMap { problem in
-                    let told = problem.job.map { problem.explanation.about(job: $0) } ?? problem.explanation
-                    return [told.message + "\n"] + told.hints.map { "  \($0)\n" }
-                }))
-        for warning in examination.warnings {
-            session.warn("\(warning.job.map { "job \(quoted($0)): " } ?? "")\(warning.message)")
-        }
-        for note in examination.notes { session.note("\(note.job.map { "job \(quoted($0)): " } ?? "")\(note.message)") }
-        if problems.isEmpty {
-            let warnings = examination.warnings.count
-            session.note(
-                "\(examination.count) checks, no problem" + (warnings == 0 ? "" : ", \(counted(warnings, "warning"))"))
-        }
-        return problems.first?.explanation.status ?? .ok
+        let unattended = session.unattended
+        let examination = Examination(
+            in: unattended.context, day: unattended.calendar.day, describe: unattended.recorded)
+        return try ExaminationText(examination.run(), in: unattended).tell(session)
     }
 }

@@ -51,7 +51,9 @@ struct StatusCommand: Verb {
             return session.now.advanced(byMicroseconds: -hours * 3_600_000_000)
         }
         let page = try form.page(replacing: StatusPage.mark, in: session)
-        let state = try BackupState(in: session)
+        let state = try BackupState(in: session.machine, at: session.now) { error in
+            session.warn(session.failure(of: error).explanation.message)
+        }
         let kits = StatusKits(in: session)
         let gone = GoneKeychain.failures(in: state, of: session)
         let stale = limit.map { state.stale(since: $0, at: session.now) } ?? []

@@ -114,7 +114,7 @@ extension Session {
             do {
                 let job = try jobs.job(name)
                 guard CatalogueFile.place(of: job.folder).exact == place.exact,
-                    case .keys? = try job.backup.difference(in: job.folder, unattended)
+                    case .keys? = try job.backup.difference(in: job.folder, unattended.context)
                 else { continue }
                 warn(
                     "job \(quoted(name)) encrypts to other keys, and fails from now on: "

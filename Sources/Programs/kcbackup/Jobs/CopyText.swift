@@ -2,7 +2,6 @@ internal import KCBackupCatalogue
 internal import KCBackupJobs
 internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
@@ -68,8 +67,14 @@ extension RunRecord {
 extension Session {
     /// Returns a failure as records keep it.
     func recorded(_ failure: any Error) -> CopyRecord.Failed {
-        let explanation = self.failure(of: failure).explanation.unattended
-        return CopyRecord.Failed(
+        CopyRecord.Failed(self.failure(of: failure).explanation.unattended)
+    }
+}
+
+extension CopyRecord.Failed {
+    /// The failure of a run that nobody watched, as records keep it.
+    init(_ explanation: Explanation) {
+        self.init(
             RunOutcome(code: explanation.status.code), message: explanation.message, hints: explanation.hints)
     }
 }
@@ -108,11 +113,4 @@ extension JobReceipts.Outcome {
         (file == nil ? "the fleet \(quoted(to)) has no receipt of it: " : "its receipt cannot be recorded here: ")
             + explanation.message
     }
-}
-
-/// Returns a warning of what runs that were broken off have left of copies; nil if that is nothing.
-func warning(ofParts parts: [RemoteLocation]) -> String? {
-    guard let first = parts.first else { return nil }
-    let others = parts.count == 1 ? "" : " and \(parts.count - 1) more"
-    return "\(quoted(first.text))\(others) is left of a copy that was broken off; the next run removes it"
 }

@@ -1,4 +1,3 @@
-internal import KCAsking
 internal import KCBackupJobs
 internal import KCBackupTasks
 internal import KCByteStreams
@@ -72,13 +71,4 @@ extension RunRecord {
 extension CopyRecord.Failed {
     /// How the try ended.
     var status: ExitStatus { ExitStatus(rawValue: outcome.code) ?? .internal }
-}
-
-extension Session {
-    /// Checks that the secret of a job can be read from where it comes from.
-    func checkSource(_ source: SecretSource) throws {
-        // Credentials are available only in the unit that runs the job.
-        if case .credential = source, machine.environment["CREDENTIALS_DIRECTORY"] == nil { return }
-        _ = try context.secrets.new(WantedSecret(.passphraseOfNewArchive, .passphrase, from: source))
-    }
 }

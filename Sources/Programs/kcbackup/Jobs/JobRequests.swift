@@ -99,10 +99,13 @@ extension BackupRequest {
 
     /// Warns if what the job was given does not open a keychain, as `doctor` does: a wrong passcode is not counted.
     private func warnOfWrongKey(to local: LocalKeychain, of job: String, in session: Session) {
+        session.subject.store = local.name
         do {
-            try examine(local, in: session)
+            try local.examine(access, isUnencrypted: isUnencrypted, in: session.context)
         } catch {
-            session.warn("job \(quoted(job)) fails: \(session.failure(of: error).explanation.message)")
+            let isOfOne = isOfSeveral && error is PasscodeNeeded
+            let failure = isOfOne ? session.failure(of: error, for: .backup) : session.failure(of: error)
+            session.warn("job \(quoted(job)) fails: \(failure.explanation.message)")
         }
     }
 

@@ -1,36 +1,12 @@
 internal import KCBackupCatalogue
 internal import KCBackupJobs
-internal import KCBackupTasks
-internal import KCCryptography
-internal import KCKeychainStore
-internal import KCLocalKeychains
 internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
 
-// The state of backups, with the keychains of this world and the words of this program.
+// The state of backups, in the words of this program.
 
 typealias UnreadableJob = BackupState.UnreadableJob
-
-extension BackupState {
-    /// Collects the state; changes nothing.
-    ///
-    /// - Throws: as `init(of:at:storeID:isAt:desktopHasItems:)`.
-    init(in session: Session) throws {
-        try self.init(of: Jobs(session.machine), at: session.now) { local in
-            do {
-                return try local.id(in: session.machine)
-            } catch {
-                session.warn(session.failure(of: error).explanation.message)
-                return nil
-            }
-        } isAt: { place, id in
-            session.machine.mayHaveKeychain(id, at: place)
-        } desktopHasItems: {
-            try session.machine.desktopKeyringHasItems() == true
-        }
-    }
-}
 
 extension UnreadableJob {
     /// Why it cannot be read.

@@ -93,7 +93,7 @@ struct JobOptions: ParsableArguments {
         if create.folder.acceptShrink { throw UsageProblem.notUnattended(.acceptShrink) }
         let given = backup
         backup = try backup.unattended(in: session)
-        let switches = try backup.difference(in: folder, session)
+        let switches = try backup.difference(in: folder, session.context)
         if let switches, !mayChange { throw CatalogueFailure.switches(folder: folder, switches) }
         var job = Job(name: name, try create.folder.request(backup, to: folder), place: folder)
         job.keep = keep

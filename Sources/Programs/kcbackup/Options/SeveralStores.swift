@@ -1,29 +1,8 @@
-internal import KCAsking
-internal import KCBackupTasks
-internal import KCByteStreams
-internal import KCHomeFiles
 internal import KCItemStores
-internal import KCKeychainStore
-internal import KCLocalKeychains
 internal import KCStoreTasks
 internal import KCTerminal
 
-// The request of a backup of several stores, as far as they are for one of them.
-
-extension BackupRequest {
-    /// Finds what would make a job fail that backs up one of the stores.
-    ///
-    /// - Throws: as `requirePasscode` and `NamedStore.examine`.
-    func examine(_ store: any NamedStore, in session: Session) throws {
-        session.subject.store = store.name
-        try requirePasscode(of: store.name, on: session.machine)
-        do {
-            try store.examine(access, isUnencrypted: isUnencrypted, in: session.context)
-        } catch let failure as PasscodeNeeded where isOfSeveral {
-            throw session.failure(of: failure, for: .backup)
-        }
-    }
-}
+// The failures of a backup of several stores, as far as they are of one of them.
 
 extension Session {
     /// Why something failed for one of several stores; if several keychains have a passcode each, no hint says to give
