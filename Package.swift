@@ -208,7 +208,7 @@ let package = Package(
         library(
             "KCBackupEngine", in: "Backup",
             [
-                "KCByteStreams", "KCCryptography", "KCAgeEncryption", "KCDeviceIdentity", "KCKeychainModel",
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel",
                 "KCKeychainKeys", "KCItemSources", "KCItemMatching", "KCBackupArchive",
             ]),
         library(

@@ -121,7 +121,7 @@ struct DrillTests {
 }
 
 /// A destination that keeps the fingerprint of the archive it receives.
-private final class FingerprintDestination: ArchiveDestination {
+final class FingerprintDestination: ArchiveDestination {
     let workFolder: String
     private(set) var fingerprint: [UInt8]?
 

@@ -25,9 +25,14 @@ struct ArchiveStoreTests {
             draft.attributes[.acct] = .text("\(1_000 + number)")
             try collection.add(draft, secret: SecretBytes(copying: "secret \(number)".utf8))
         }
-        let (archive, _) = try TransientArchive.make(
-            of: collection.finish(), ArchiveSource(kind: ArchiveSource.items, name: "a"), DeviceKey.generate(),
-            tool: "test", folder: folder.path, now: .reference)
+        let contents = try ForeignContents(items: collection.finish(), kind: "item", isPlaintext: true)
+        let device = try DeviceKey.generate()
+        _ = try CreateBackup(
+            of: ArchiveSource(kind: ArchiveSource.items, name: "a"), device: device, tool: "test",
+            to: FolderDestination(folder: folder.path, name: "a.kcb"), now: .reference
+        ).unencrypted(FileItems(contents, identity: "a").stored(device))
+        let opened = try ArchiveFile(path: folder.path("a.kcb")).prove().open()
+        let archive = try ProvenArchive(opened, local: LocalIdentity(device: device))
         return try ArchiveStore(archive, RestoreOptions(), identity: "a", step: {}, openSecrets: {})
     }
 

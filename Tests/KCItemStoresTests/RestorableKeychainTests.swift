@@ -73,7 +73,7 @@ struct RestorableKeychainTests {
     }
 
     private func request(_ archive: ProvenArchive) -> RestoreRequest {
-        RestoreRequest(archive, RestoreOptions(), keepsState: true) { _ in }
+        RestoreRequest(.archive(archive), RestoreOptions(), keepsState: true)
     }
 
     @Test("A rehearsal changes nothing; a restore brings items back, keeps the state, and is taken back like a change")

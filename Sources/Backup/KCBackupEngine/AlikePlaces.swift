@@ -4,27 +4,27 @@ internal import KCItemMatching
 internal import KCKeychainModel
 
 extension AlikePlaces {
-    /// Matches the items of an archive to those of a target, if one of these might be mistaken for another one.
+    /// Matches records to the items of a target, if one of these might be mistaken for another one.
     ///
     /// Secrets in their stored form come from the target itself, whose items keep their UUIDs.
     ///
-    /// - Throws: `ArchiveFailure`, `CryptographyFailure`, and what the target throws.
-    init(of archive: ArchiveRecords, in existing: any ExistingItems) throws {
+    /// - Throws: `CryptographyFailure`, as `RestoreRecords.visit`, and what the target throws.
+    init(of records: RestoreRecords, in existing: any ExistingItems) throws {
         try self.init(in: existing)
-        guard archive.form == .plain, try existing.hasDerivedUUIDs else { return }
+        guard records.form == .plain, try existing.hasDerivedUUIDs else { return }
         // Of a restore of some items, where the others go is of no use.
-        let needed = archive.needed
-        // Only records with others beside them, in the archive or in the target, could be mistaken for another one.
+        let needed = records.needed
+        // Only records with others beside them, among themselves or in the target, could be mistaken for another one.
         var derived: [ItemUUID] = []
         var hasOthers = false
-        try archive.visitItems { item in
+        try records.visitItems { item in
             guard item.uuid.isDerived, needed.contains(item) else { return }
             derived.append(item.uuid)
             if !hasOthers { hasOthers = try existing.hasOthersInSeries(of: item) }
         }
         if !hasOthers, ImportedUUIDs(derived).several.isEmpty { return }
         var visitor = ArchivedRecords(needed: needed, places: self)
-        _ = try archive.visit(&visitor)
+        _ = try records.visit(&visitor)
         self = visitor.places
         try finish()
     }

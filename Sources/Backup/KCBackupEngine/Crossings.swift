@@ -107,14 +107,14 @@ extension RestoreRules {
 extension PlanningVisitor {
     /// Decides about the records that depend on others; called when all are known.
     ///
-    /// - Throws: `ArchiveFailure`, and what the target throws.
-    mutating func finish(_ archive: ArchiveRecords) throws {
+    /// - Throws: as `RestoreRecords.visitItems`, and what the target throws.
+    mutating func finish(_ records: RestoreRecords) throws {
         if crossings.isEmpty { return }
         let strangers = crossings.strangers
         var staying: Set<ItemUUID> = []
         if !strangers.isEmpty {
             // A record that was not selected, or cannot be restored, is still the item with its UUID.
-            try archive.visitItems { item in
+            try records.visitItems { item in
                 let uuid = places.uuid(of: item.uuid)
                 if strangers.contains(uuid) { staying.insert(uuid) }
             }
@@ -122,7 +122,7 @@ extension PlanningVisitor {
         var rest = crossings.decisions(staying: staying)[...]
         var ordinal = 0
         // Only their numbers were kept, since all items of an archive may be among them.
-        try archive.visitItems { item in
+        try records.visitItems { item in
             defer { ordinal += 1 }
             guard let next = rest.first, next.ordinal == ordinal else { return }
             rest.removeFirst()

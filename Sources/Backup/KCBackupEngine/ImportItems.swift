@@ -24,9 +24,9 @@ package struct ImportItems {
         self.requiresAll = requiresAll
         self.namesLimit = namesLimit
         // Origin does not matter here: anyone who can read the file has its secrets.
-        rules = RestoreRules(
-            mode: .encrypted, isSameDevice: true, policy: policy, replaced: nil, filter: nil,
-            verdict: { _, _, _ in .restores })
+        var options = RestoreOptions()
+        options.conflictPolicy = policy
+        rules = RestoreRules(mode: .encrypted, isSameDevice: true, options) { _, _, _ in .restores }
     }
 
     /// Imports into `target`.

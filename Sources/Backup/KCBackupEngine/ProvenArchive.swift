@@ -49,7 +49,7 @@ package struct ProvenArchive {
     ///
     /// - Throws: `ArchiveFailure`, of reading the metadata.
     func selectedSecrets(of filter: ItemFilter?) throws -> SelectedSecrets {
-        guard let filter else { return SelectedSecrets(filter: nil, series: []) }
+        guard let filter else { return .all }
         var series: Set<ItemUUID> = []
         _ = try survey { item in
             if item.uuid.isDerived, filter.matches(item) { series.insert(item.uuid.with(ordinal: 0)) }
@@ -86,6 +86,8 @@ struct SelectedSecrets {
     fileprivate let filter: ItemFilter?
     /// The UUIDs of the selected items, each without its ordinal.
     fileprivate let series: Set<ItemUUID>
+
+    static let all = SelectedSecrets(filter: nil, series: [])
 
     /// True if the secret of an item must be known.
     func contains(_ item: Item) -> Bool {

@@ -92,8 +92,8 @@ package struct VerifyReport: Hashable, Sendable {
     package let fingerprint: [UInt8]?
 }
 
-/// Computes the fingerprint of an archive while it is read.
-private final class ContentCode {
+/// Computes the fingerprint of an archive while it is read, or that of an archive of items that are in none.
+final class ContentCode: RecordVisitor {
     private var fingerprint: ContentFingerprint
     private var isWhole = true
 
@@ -101,8 +101,8 @@ private final class ContentCode {
         fingerprint = try ContentFingerprint(device, mode)
     }
 
-    func add(
-        _ line: borrowing Span<UInt8>, _ secret: borrowing SecretBytes, _ state: SecretState
+    func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws(CryptographyFailure) {
         switch state {
         case .open, .absent, .stored, .storedWhole: try fingerprint.add(line, secret)
@@ -130,7 +130,7 @@ private struct VerifyingVisitor: RecordVisitor {
     ) throws {
         step()
         groups.add(item)
-        try code?.add(line, secret, state)
+        try code?.take(item, line: line, secret: secret, state: state)
         switch state {
         case .open, .absent, .storedWhole: opened += 1
         case .sealedElsewhere: sealedElsewhere += 1
@@ -141,7 +141,8 @@ private struct VerifyingVisitor: RecordVisitor {
     }
 }
 
-private struct ForwardingVisitor: RecordVisitor {
+/// Passes on the items alone.
+struct ForwardingVisitor: RecordVisitor {
     let forward: (Item) throws -> Void
 
     func take(

@@ -83,13 +83,13 @@ package struct RestoreReport: Sendable {
     package var writesSomething: Bool { counts.create + counts.update + counts.remove > 0 }
 }
 
-/// Restores an archive: reads it completely to make a plan, then writes in the same transaction, from memory or, if the
-/// archive is large, by reading it again.
+/// Restores an archive, or items that are in none: reads all to make a plan, then writes in the same transaction, from
+/// memory or, if an archive is large, by reading it again.
 ///
 /// The transaction writes nothing until the plan is complete. The plan therefore cannot become stale, and a failure at
 /// any point leaves the target as it was.
 package struct RestoreBackup {
-    private let archive: ProvenArchive
+    private let source: RestoreSource
     private var options: RestoreOptions
     private let rules: RestoreRules
     /// How many bytes of records may be held; none only in the test of what is read again.
@@ -97,7 +97,12 @@ package struct RestoreBackup {
 
     /// Prepares a restore.
     package init(_ archive: ProvenArchive, options: RestoreOptions) throws(RestoreRefusal) {
-        try self.init(archive, options: options) { accessibility, mode, onSameDevice in
+        try self.init(.archive(archive), options: options)
+    }
+
+    /// Prepares a restore of an archive or of other items.
+    package init(_ source: RestoreSource, options: RestoreOptions) throws(RestoreRefusal) {
+        try self.init(source, options: options) { accessibility, mode, onSameDevice in
             Verdict.decide(accessibility, in: mode, onSameDevice: onSameDevice)
         }
     }
@@ -105,21 +110,22 @@ package struct RestoreBackup {
     /// Prepares a restore with another verdict function, for the test that shows that keys, not the verdict, protect
     /// items.
     init(
-        _ archive: ProvenArchive, options: RestoreOptions,
+        _ source: RestoreSource, options: RestoreOptions,
         verdict: @escaping @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
     ) throws(RestoreRefusal) {
+        self.source = source
+        self.options = options
+        guard let archive = source.archive else {
+            rules = RestoreRules(mode: .encrypted, isSameDevice: true, options, verdict: verdict)
+            return
+        }
         let header = archive.header
         let refusesAll = verdict(.whenUnlocked, header.mode, archive.isFromThisDevice) != .restores
         if header.mode == .unencrypted, refusesAll { throw .unencryptedElsewhere(device: header.device) }
         if archive.origin == .unknown, options.acceptedOrigin != header.device {
             throw .unknownOrigin(device: header.device)
         }
-        self.archive = archive
-        self.options = options
-        rules = RestoreRules(
-            mode: header.mode, isSameDevice: archive.isFromThisDevice, policy: options.conflictPolicy,
-            replaced: options.replacing, filter: options.filter, givesUpBinding: options.givesUpBinding,
-            verdict: verdict)
+        rules = RestoreRules(mode: header.mode, isSameDevice: archive.isFromThisDevice, options, verdict: verdict)
     }
 
     /// Restores into `target`.
@@ -166,7 +172,7 @@ package struct RestoreBackup {
 
     /// Returns the form in which secrets are written to the target.
     private func form(for target: some ItemTarget) throws -> SecretForm {
-        guard let stored = archive.stored else { return .plain }
+        guard let archive = source.archive, let stored = archive.stored else { return .plain }
         if let target = target as? any StoredItemTarget, try target.form(ofSecretsUnder: stored.keybag) == .stored {
             return .stored
         }
@@ -174,28 +180,27 @@ package struct RestoreBackup {
         return .plain
     }
 
-    /// Reads the archive to its last byte and decides about each item; writes nothing.
+    /// Reads all records, an archive to its last byte, and decides about each item; writes nothing.
     private func plan(
         _ existing: any ExistingItems, _ form: SecretForm, _ observer: RestoreObserver
     ) throws -> RestorePlan {
-        let needed = try archive.selectedSecrets(of: options.filter)
+        let records = try RestoreRecords(of: source, form, options.filter, holding: mostHeld(for: existing.kind))
         if existing.needsAnnouncements {
             var announcing = AnnouncingVisitor(existing: existing)
-            _ = try archive.read(form, of: needed, &announcing)
+            _ = try records.visit(&announcing)
         }
-        let records = try ArchiveRecords(of: archive, form, needed, holding: mostHeld(for: existing.kind))
         let places = try AlikePlaces(of: records, in: existing)
         var rules = rules
         rules.replacesInPlace = existing.needsAnnouncements
         // Elsewhere it makes no difference, and reading it takes another pass.
-        if existing.kind == .desktopKeyring { rules.source = try archive.opened.source().items }
+        if existing.kind == .desktopKeyring { rules.source = try source.passage() }
         var isConfirmed = true
         var visitor = try PlanningVisitor(rules, existing, places, form: form) { item, action in
             if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
             observer.step()
             try observer.observe(item, action)
         }
-        let streams = try records.visit(&visitor)
+        let found = try records.visit(&visitor)
         try visitor.finish(records)
         var counts = visitor.actions.counts
         if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
@@ -217,14 +222,14 @@ package struct RestoreBackup {
             isConfirmed = false
         }
         if !isConfirmed { throw RestoreRefusal.unconfirmed }
-        if counts.remove > 0 { try requireAllRead(visitor, streams.contents) }
+        if counts.remove > 0 { try requireAllRead(visitor, found.contents) }
         try observer.planned()
         let report = RestoreReport(
-            counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, vanishing: vanishing,
+            counts: counts, contents: found.contents, stayingBehind: visitor.stayingBehind, vanishing: vanishing,
             replaced: counts.remove + (rules.replacesInPlace ? counts.update : 0), failing: visitor.failing,
             unasking: visitor.unasking, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
-            report: report, archive: records, streams: streams, actions: visitor.actions, places: places,
+            report: report, records: records, found: found, actions: visitor.actions, places: places,
             replaced: options.replacing, staying: visitor.staying)
     }
 

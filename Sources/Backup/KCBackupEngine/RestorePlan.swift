@@ -3,13 +3,13 @@ internal import KCByteStreams
 internal import KCItemMatching
 internal import KCKeychainModel
 
-/// The decisions about all items of a restore, made from the complete archive and the unchanged target.
+/// The decisions about all items of a restore, made from all records and the unchanged target.
 ///
 /// A plan is made in the transaction in which it is applied, so it cannot be out of date.
 struct RestorePlan {
     let report: RestoreReport
-    let archive: ArchiveRecords
-    let streams: ReadStreams
+    let records: RestoreRecords
+    let found: RestoreRecords.Found
     let actions: ActionList
     let places: AlikePlaces
     let replaced: LocalItems?
@@ -20,8 +20,8 @@ struct RestorePlan {
     func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
         if replaced == nil, !actions.writesAny { return report }
         if let replaced { _ = try writer.removeLocalItems(replaced, except: staying) }
-        var visitor = ApplyingVisitor(actions, places, writer, form: archive.form, step)
-        try archive.visitAgain(streams, &visitor)
+        var visitor = ApplyingVisitor(actions, places, writer, form: records.form, step)
+        try records.visitAgain(found, &visitor)
         // After a signal during the last items, the transaction must not be committed.
         if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
         return report

@@ -95,6 +95,15 @@ package struct RestoreRules: Sendable {
     /// Decides what may be restored; replaced only in the test that shows that keys, not this function, protect items.
     let verdict: @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
 
+    init(
+        mode: ArchiveMode, isSameDevice: Bool, _ options: RestoreOptions,
+        verdict: @escaping @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
+    ) {
+        (self.mode, self.isSameDevice, self.verdict) = (mode, isSameDevice, verdict)
+        (policy, replaced, filter) = (options.conflictPolicy, options.replacing, options.filter)
+        givesUpBinding = options.givesUpBinding
+    }
+
     /// Decides what to do with `item`, given its counterparts in the keychain.
     ///
     /// - Parameters:

@@ -47,8 +47,6 @@ package struct KeyringStates: StateKeeping {
         /// The change that the user makes, for the list of states.
         let command: KeptStates.Change
         let isKept: Bool
-        /// The bytes that identify a restore that was broken off; nil for the ID of the archive.
-        var identity: [UInt8]?
         /// A state that is no longer needed after the restore.
         var used: ArchivedStateName?
     }
@@ -60,21 +58,22 @@ package struct KeyringStates: StateKeeping {
     /// - Parameter scope: what the user named.
     /// - Throws: `StateFailure.notKept`, and what `RestoreBackup` throws.
     func restore(
-        _ proven: ProvenArchive, _ options: RestoreOptions, for scope: ServiceScope, _ given: ServiceTarget.Options,
+        _ source: RestoreSource, _ options: RestoreOptions, for scope: ServiceScope, _ given: ServiceTarget.Options,
         _ keeping: Keeping, _ observer: RestoreObserver = RestoreObserver()
     ) throws -> RestoreReport {
-        let backup = try RestoreBackup(proven, options: options)
-        let record = RestoreRecord.name(of: keeping.identity ?? proven.header.archiveID, scope)
+        let backup = try RestoreBackup(source, options: options)
+        let identity = try source.identity(on: setting.device.keyIfAny())
+        let record = identity.map { RestoreRecord.name(of: $0, scope) }
         var given = given
         if options.isDryRun {
-            given.unfinished = try folder.record(record)?.planned
+            given.unfinished = try record.flatMap { try folder.record($0) }?.planned
             given.secretCode = secretCode()
             let report = try backup.run(into: ServiceTarget(client, given), observer)
             try folder.requireKeepable(keeping.isKept && report.writesSomething)
             return report
         }
         return try folder.alone {
-            let earlier = try folder.record(record)
+            let earlier = try record.flatMap { try folder.record($0) }
             given.unfinished = earlier?.planned
             given.secretCode = secretCode()
             var planned = earlier?.planned ?? UnfinishedRestore()
@@ -85,7 +84,7 @@ package struct KeyringStates: StateKeeping {
                 let state = try kept ?? (keeping.isKept ? keep(before: keeping.command) : nil)
                 if state != nil { setting.didKeep() }
                 // Without a device key, which a kept state needs too, a restore that is broken off is not finished.
-                guard let file = try folder.file(ofRecord: record) else { return }
+                guard let file = try record.flatMap({ try folder.file(ofRecord: $0) }) else { return }
                 // An earlier run may have written over a secret, so its code of what was there before is the right one.
                 for uuid in updated where planned.updated[uuid] == nil { planned.updated[uuid] = try code(uuid) }
                 try RestoreRecord(state: state, planned: planned).write(to: file)

@@ -29,11 +29,11 @@ package final class RestorableKeychain: RestorableStore {
     }
 
     package func newStore(for archive: ProvenArchive) -> NewStore? {
-        file == nil ? NewStore(needsPasscode: !adopts(archive) && !access.isChosen) : nil
+        file == nil ? NewStore(needsPasscode: adopted(archive) == nil && !access.isChosen) : nil
     }
 
     package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {
-        let backup = try RestoreBackup(request.archive, options: request.options)
+        let backup = try RestoreBackup(request.source, options: request.options)
         func run(into target: some ItemTarget, keep: () throws -> Void = {}) throws -> RestoreReport {
             try backup.run(into: target, keep: keep, observer)
         }
@@ -51,15 +51,15 @@ package final class RestorableKeychain: RestorableStore {
             return report
         }
         try Keychain.requireFree(at: local.path)
-        let adopts = adopts(request.archive)
-        try request.openArchive(!adopts)
+        let adopted = adopted(request.source.archive)
+        try request.openArchive(adopted == nil)
         if request.options.isDryRun {
-            let report = try run(into: EmptyTarget(form: adopts ? .stored : .plain))
+            let report = try run(into: EmptyTarget(form: adopted == nil ? .plain : .stored))
             try local.requireReplaceable(makesFolder: local.isNamed)
             return report
         }
         do {
-            return try access.make(adopts ? request.archive : nil) { keychain in
+            return try access.make(adopted) { keychain in
                 let report = try run(into: keychain)
                 if !report.makesKeychain { throw NothingWritten(report: report) }
                 return report
@@ -77,9 +77,11 @@ package final class RestorableKeychain: RestorableStore {
     /// Nil: a keychain stores items unchanged.
     package func loss(of item: Item) -> ItemLoss? { nil }
 
-    /// True if a new keychain takes over the class keys of an unencrypted archive, and with them the archived passcode,
-    /// because the user did not say what opens it.
-    private func adopts(_ archive: ProvenArchive) -> Bool { archive.stored != nil && !access.isChosen }
+    /// The unencrypted archive whose class keys a new keychain takes over, and with them the archived passcode, because the
+    /// user did not say what opens it; nil if it takes over none.
+    private func adopted(_ archive: ProvenArchive?) -> ProvenArchive? {
+        archive?.stored != nil && !access.isChosen ? archive : nil
+    }
 
     /// Opens the keychain and, if needed, the archive.
     ///
@@ -88,7 +90,7 @@ package final class RestorableKeychain: RestorableStore {
         if let opened { return opened }
         // Keys that are unlocked anyway are used to check seals. A restore that removes items checks all seals.
         let keychain = try access.open()
-        if let stored = request.archive.stored {
+        if let stored = request.source.archive?.stored {
             let isForeign = try keychain.form(ofSecretsUnder: stored.keybag) == .plain
             if isForeign {
                 try unlock(keychain, for: request)
@@ -109,10 +111,10 @@ package final class RestorableKeychain: RestorableStore {
     ///
     /// An imported item may need one to be told from others in the keychain, by their secrets.
     private func unlock(_ keychain: Keychain, for request: RestoreRequest) throws {
-        if !access.hasPasscode, let filter = request.options.filter {
-            let alike = try request.archive.alikeItems()
+        if !access.hasPasscode, let archive = request.source.archive, let filter = request.options.filter {
+            let alike = try archive.alikeItems()
             let needsKeys = try keychain.readItems { existing in
-                try request.archive.hasItem(in: filter) { item in
+                try archive.hasItem(in: filter) { item in
                     if !keychain.canOpen(item.protection) { return true }
                     guard item.uuid.isDerived else { return false }
                     return try existing.hasOthersInSeries(of: item)

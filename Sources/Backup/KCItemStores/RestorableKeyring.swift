@@ -44,12 +44,12 @@ package final class RestorableKeyring: RestorableStore {
     package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {
         if connected == nil {
             // Refuses what may not be restored, before anything is asked for.
-            _ = try RestoreBackup(request.archive, options: request.options)
+            _ = try RestoreBackup(request.source, options: request.options)
             try request.openArchive(true)
         }
         return try KeyringStates(client(), setting).restore(
-            request.archive, request.options, for: scope, ServiceTarget.Options(scope: scope, making: making),
-            .init(command: request.change, isKept: request.keepsState, identity: request.identity), observer)
+            request.source, request.options, for: scope, ServiceTarget.Options(scope: scope, making: making),
+            .init(command: request.change, isKept: request.keepsState), observer)
     }
 
     package func loss(of item: Item) -> ItemLoss? {
@@ -149,7 +149,8 @@ private struct Undo {
         })
         do {
             report = try states.restore(
-                proven, options(isDryRun: true), for: scope, target, .init(command: .undo, isKept: false), observer)
+                .archive(proven), options(isDryRun: true), for: scope, target, .init(command: .undo, isKept: false),
+                observer)
         } catch let failure as ArchiveFailure {
             return try state.reading { throw failure }
         }
@@ -168,7 +169,7 @@ private struct Undo {
         var keeping = given
         // The state may still be needed for other collections.
         if filter != nil { keeping.used = nil }
-        _ = try states.restore(proven, options, for: scope, target, keeping)
+        _ = try states.restore(.archive(proven), options, for: scope, target, keeping)
     }
 
     /// True if all collections are as in a state of which one was brought back.
@@ -178,7 +179,7 @@ private struct Undo {
         do {
             let target = ServiceTarget.Options(scope: .all, making: .refused)
             return try !states.restore(
-                proven, options, for: .all, target, .init(command: .undo, isKept: false)
+                .archive(proven), options, for: .all, target, .init(command: .undo, isKept: false)
             ).writesSomething
         } catch SecretServiceFailure.lockedTarget, SecretServiceFailure.collectionMissing {
             // Another collection cannot be compared, so the state may be the only one that has its items.

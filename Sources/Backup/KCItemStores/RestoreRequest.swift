@@ -1,18 +1,14 @@
-internal import KCBackupArchive
 package import KCBackupEngine
 package import KCKeychainModel
 package import KCLocalKeychains
 
-/// An archive to restore into a store, and how.
+/// The items to restore into a store, and how.
 package struct RestoreRequest {
-    let archive: ProvenArchive
+    let source: RestoreSource
     package var options: RestoreOptions
     let keepsState: Bool
     /// The change that the user makes, for the list of states.
     package var change: KeptStates.Change = .restore
-    /// The bytes that identify a restore that was broken off, so that the same one later finishes it; by default, the
-    /// ID of the archive.
-    package var identity: [UInt8]
     let openArchive: (_ isNeeded: Bool) throws -> Void
 
     /// - Parameters:
@@ -20,11 +16,10 @@ package struct RestoreRequest {
     ///   - openArchive: opens the secrets of an unencrypted archive with the passcode that its keychain had, for which the
     ///     user may be asked if that is needed.
     package init(
-        _ archive: ProvenArchive, _ options: RestoreOptions, keepsState: Bool,
-        openArchive: @escaping (_ isNeeded: Bool) throws -> Void
+        _ source: RestoreSource, _ options: RestoreOptions, keepsState: Bool,
+        openArchive: @escaping (_ isNeeded: Bool) throws -> Void = { _ in }
     ) {
-        self.archive = archive
-        identity = archive.header.archiveID
+        self.source = source
         self.options = options
         self.keepsState = keepsState
         self.openArchive = openArchive

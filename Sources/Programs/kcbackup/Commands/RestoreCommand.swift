@@ -190,7 +190,7 @@ struct RestoreCommand: Verb {
         let new = try target.place.newStore(for: proven)
         if let new { try confirm(new, target, session) }
 
-        var request = RestoreRequest(proven, options, keepsState: !noUndo) { isNeeded in
+        var request = RestoreRequest(.archive(proven), options, keepsState: !noUndo) { isNeeded in
             try archivePasscode.open(proven, isNeeded: isNeeded, of: options.filter, path: archive, in: session)
         }
         if replace, !dryRun, new == nil { request.options.removable = try confirmRemoval(request, target, session) }

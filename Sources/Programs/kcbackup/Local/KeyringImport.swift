@@ -1,10 +1,7 @@
 internal import KCAsking
 internal import KCBackupArchive
 internal import KCBackupEngine
-internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCConsole
-internal import KCDeviceIdentity
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCItemStores
@@ -45,52 +42,31 @@ struct KeyringImport {
         let contents = ImportText(path: path, reading: reading, use: .taking, session: session)
         try contents.tellContents()
         let items = FileItems(reading.contents, identity: path)
-        let (archive, identity) =
-            if let date = reading.fileDate {
-                try archive(of: items.undated(date), in: session)
-            } else {
-                try archive(of: items, in: session)
-            }
-        let status = try run(archive, identity, reading, into: target, in: session)
+        // Nothing is written by a dry run, not even the first key of this device.
+        if !isDryRun { try session.context.makeDeviceKey() }
+        let source: any ItemSource = if let date = reading.fileDate { items.undated(date) } else { items }
+        let status = try run(source, reading, into: target, in: session)
         if reading.contents.exposesSecrets, reading.remains, !isDryRun {
             session.warn("\(quoted(path)) still holds the secrets in the clear; delete it when it is no longer needed")
         }
         return status
     }
 
-    /// An archive of the items, so that a restore merges them, and what identifies this restore.
-    private func archive(
-        of items: some ItemSource, in session: Session
-    ) throws -> (archive: ProvenArchive, fingerprint: [UInt8]) {
-        let device: DeviceKey
-        if isDryRun {
-            // Nothing is written, not even the first key of this device.
-            device = try LocalDevice(session.machine).keyIfAny() ?? DeviceKey.generate()
-        } else {
-            try session.context.makeDeviceKey()
-            device = try LocalDevice(session.machine).key()
-        }
-        return try TransientArchive.make(
-            of: items, ArchiveSource(kind: ArchiveSource.items, name: Path.split(path).name), device,
-            tool: session.machine.tool,
-            folder: isDryRun ? session.machine.temporaryFolder : session.machine.dataFolder.path, now: session.now)
-    }
-
     private func run(
-        _ archive: ProvenArchive, _ identity: [UInt8], _ reading: ForeignReading, into target: RestorePlace,
-        in session: Session
+        _ source: any ItemSource, _ reading: ForeignReading, into target: RestorePlace, in session: Session
     ) throws -> ExitStatus {
         var options = RestoreOptions()
         options.conflictPolicy = policy
         options.isDryRun = isDryRun
-        var request = RestoreRequest(archive, options, keepsState: keepsState) { _ in }
+        var request = RestoreRequest(.items(source), options, keepsState: keepsState)
         request.change = .import
-        request.identity = identity
         let watch = RestoreWatch(
             RestoreChanges(
                 namesCreated: true, namesSame: session.style.isVerbose, limit: .max, isForNames: !session.style.isJSON,
                 spoolingIn: session.machine.temporaryFolder))
-        let progress = Progress("importing items", in: session, reading: archive.opened, isDryRun ? 1 : 2)
+        // Each item is visited once for the plan and once for writing.
+        let count = reading.contents.items.count * (isDryRun ? 1 : 2)
+        let progress = Progress("importing items", of: UInt64(count), in: session)
         defer { progress.finish() }
         let report = try target.place.restore(request, watch.observer(of: target.place, progress.step))
         progress.finish()
