@@ -38,8 +38,8 @@ struct ChangedRecordTests {
 
     private func `import`(
         _ records: CollectedItems, into keychain: Keychain, _ policy: ConflictPolicy = .newer
-    ) throws -> ImportReport {
-        try ImportItems(policy: policy, isDryRun: false).run(records, into: keychain)
+    ) throws -> RestoreReport {
+        try keychain.import(records, policy)
     }
 
     @Test(

@@ -42,8 +42,8 @@ extension Keychain {
 
 @Suite("Importing rows that differ only in order and secret")
 struct ImportTests {
-    private func `import`(_ secrets: [String], into keychain: Keychain, at second: Int64) throws -> ImportReport {
-        try ImportItems(policy: .overwrite, isDryRun: false).run(table(of: secrets, at: moment(second)), into: keychain)
+    private func `import`(_ secrets: [String], into keychain: Keychain, at second: Int64) throws -> RestoreReport {
+        try keychain.import(table(of: secrets, at: moment(second)), .overwrite)
     }
 
     @Test("A line without a secret never replaces an item that asks for the passcode", arguments: [true, false])
@@ -63,7 +63,7 @@ struct ImportTests {
             for policy in [ConflictPolicy.newer, .overwrite] {
                 var collection = ItemCollection(date: moment(2))
                 try collection.add(ItemDraft(itemClass: .internetPassword, attributes: attributes), secret: nil)
-                let report = try ImportItems(policy: policy, isDryRun: false).run(collection.finish(), into: keychain)
+                let report = try keychain.import(collection.finish(), policy)
                 #expect(report.counts.keep == 1 && report.counts.update == 0)
             }
         }
@@ -137,7 +137,7 @@ struct ImportTests {
     /// Imports one item, as a record of a password manager if it has an authentication type.
     private func `import`(
         _ secret: String, _ uuid: ItemUUID, authentication: String?, into keychain: Keychain, at second: Int64
-    ) throws -> ImportReport {
+    ) throws -> RestoreReport {
         var draft = ItemDraft(itemClass: .internetPassword, uuid: uuid)
         draft.attributes[.srvr] = .text("mail.example")
         draft.attributes[.acct] = .text("ada")
@@ -148,7 +148,7 @@ struct ImportTests {
         }
         var collection = ItemCollection(date: moment(second))
         try collection.add(draft, secret: SecretBytes(copying: secret.utf8))
-        return try ImportItems(policy: .newer, isDryRun: false).run(collection.finish(), into: keychain)
+        return try keychain.import(collection.finish(), .newer)
     }
 
     @Test("A row that changes in place updates its own item only")
@@ -158,7 +158,7 @@ struct ImportTests {
         _ = try `import`(["a", "b", "c"], into: keychain, at: 1)
         let before = try keychain.secrets()
         let report = try `import`(["a", "x", "c"], into: keychain, at: 2)
-        #expect(report.counts.update == 1 && report.unclear.isEmpty)
+        #expect(report.counts.update == 1 && report.imported.unclear.isEmpty)
         let after = try keychain.secrets()
         #expect(after.count == 3)
         #expect(before.filter { after[$0.key] != $0.value }.values.sorted() == ["b"])
@@ -188,7 +188,7 @@ struct ImportTests {
         let keychain = try machine.makeKeychain(passcode: nil)
         _ = try `import`(["a", "b", "c"], into: keychain, at: 1)
         let report = try `import`(["b", "x"], into: keychain, at: 2)
-        #expect(report.counts.create == 1 && report.counts.same == 1 && report.unclear.count == 1)
+        #expect(report.counts.create == 1 && report.counts.same == 1 && report.imported.unclear.count == 1)
         #expect(try Set(keychain.secrets().values) == ["a", "b", "c", "x"])
     }
 
@@ -207,7 +207,7 @@ struct ImportTests {
         let machine = try Machine()
         let keychain = try machine.makeKeychain(passcode: nil)
         for isDryRun in [true, false] {
-            let report = try ImportItems(policy: .newer, isDryRun: isDryRun).run(boundItems(), into: keychain)
+            let report = try keychain.import(boundItems(), .newer, isDryRun: isDryRun)
             #expect(report.counts.create == 1)
             #expect(report.failing.map(\.problem) == [.noPasscode])
         }

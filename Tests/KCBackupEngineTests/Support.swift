@@ -134,6 +134,16 @@ extension Keychain {
         return contents
     }
 
+    /// Imports the items of a file.
+    func `import`(
+        _ items: some ItemSource, _ policy: ConflictPolicy, isDryRun: Bool = false
+    ) throws -> RestoreReport {
+        var options = RestoreOptions()
+        options.conflictPolicy = policy
+        options.isDryRun = isDryRun
+        return try RestoreBackup(.items(items), options: options).run(into: self)
+    }
+
     /// Changes the secret of an item.
     func change(_ item: Item, to secret: String, at time: Timestamp) throws {
         _ = try update(matching: ItemQuery(item), set: [:], secret: Optional(secret).secret, now: time)

@@ -103,32 +103,3 @@ extension RestoreRules {
         }
     }
 }
-
-extension PlanningVisitor {
-    /// Decides about the records that depend on others; called when all are known.
-    ///
-    /// - Throws: as `RestoreRecords.visitItems`, and what the target throws.
-    mutating func finish(_ records: RestoreRecords) throws {
-        if crossings.isEmpty { return }
-        let strangers = crossings.strangers
-        var staying: Set<ItemUUID> = []
-        if !strangers.isEmpty {
-            // A record that was not selected, or cannot be restored, is still the item with its UUID.
-            try records.visitItems { item in
-                let uuid = places.uuid(of: item.uuid)
-                if strangers.contains(uuid) { staying.insert(uuid) }
-            }
-        }
-        var rest = crossings.decisions(staying: staying)[...]
-        var ordinal = 0
-        // Only their numbers were kept, since all items of an archive may be among them.
-        try records.visitItems { item in
-            defer { ordinal += 1 }
-            guard let next = rest.first, next.ordinal == ordinal else { return }
-            rest.removeFirst()
-            try settle(item, next.action, ordinal)
-        }
-        guard rest.isEmpty else { throw ArchiveFailure.damaged(rule: "it changed while it was being read") }
-        failing.sort { $0.item.precedes($1.item) }
-    }
-}

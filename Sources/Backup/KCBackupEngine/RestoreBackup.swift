@@ -11,7 +11,7 @@ package struct RestoreOptions: Hashable, Sendable {
     package var conflictPolicy: ConflictPolicy = .newer
     /// The local items to remove first, as in Apple's device restore; nil for none.
     package var replacing: LocalItems?
-    /// Refuse the restore if any item would stay behind.
+    /// Refuse the restore if any item would stay behind; an import of items, if one cannot be written, which a dry run names.
     package var requiresAll = false
     /// Read everything and plan, but write nothing.
     package var isDryRun = false
@@ -25,6 +25,8 @@ package struct RestoreOptions: Hashable, Sendable {
     package var updatable: Set<ItemUUID>?
     /// The device of unknown origin that the user accepts.
     package var acceptedOrigin: DeviceID?
+    /// How many items of each kind the report of an import into a keychain names; a file may have a million.
+    package var namesLimit = Int.max
 
     /// Creates the default options.
     package init() {}
@@ -74,6 +76,8 @@ package struct RestoreReport: Sendable {
     package let unasking: [Item]
     /// The number of secrets that are stored without checking their seals, because no key was available.
     package let notOpened: Int
+    /// The items that an import into a keychain names; none for another restore.
+    package let imported: ImportedItems
     /// True if this was a dry run.
     package let isDryRun: Bool
 
@@ -116,7 +120,7 @@ package struct RestoreBackup {
         self.source = source
         self.options = options
         guard let archive = source.archive else {
-            rules = RestoreRules(mode: .encrypted, isSameDevice: true, options, verdict: verdict)
+            rules = RestoreRules(mode: .encrypted, isSameDevice: true, options) { _, _, _ in .restores }
             return
         }
         let header = archive.header
@@ -165,6 +169,9 @@ package struct RestoreBackup {
         }
         return try target.writeItems { writer in
             let plan = try plan(writer, form(), observer)
+            if options.requiresAll, let (item, problem) = plan.report.failing.first {
+                throw RestoreRefusal.cannotWrite(item, problem)
+            }
             if plan.report.writesSomething { try keep() }
             return try plan.apply(to: writer, observer.step)
         }
@@ -184,18 +191,33 @@ package struct RestoreBackup {
     private func plan(
         _ existing: any ExistingItems, _ form: SecretForm, _ observer: RestoreObserver
     ) throws -> RestorePlan {
-        let records = try RestoreRecords(of: source, form, options.filter, holding: mostHeld(for: existing.kind))
+        let records = try RestoreRecords(
+            of: source, form, options.filter, into: existing.kind, holding: heldLimit)
         if existing.needsAnnouncements {
             var announcing = AnnouncingVisitor(existing: existing)
             _ = try records.visit(&announcing)
         }
-        let places = try AlikePlaces(of: records, in: existing)
+        // An item that is found by its key is not looked for by its UUID.
+        try existing.requireSound()
         var rules = rules
         rules.replacesInPlace = existing.needsAnnouncements
         // Elsewhere it makes no difference, and reading it takes another pass.
         if existing.kind == .desktopKeyring { rules.source = try source.passage() }
+        if case .items(let items) = source, existing.kind == .keychain {
+            let places = try AlikePlaces(of: items, in: existing)
+            let matching = try FileMatching(rules, existing, places, namesLimit: options.namesLimit)
+            return try plan(records, matching, rules, existing, observer)
+        }
+        let places = try AlikePlaces(of: records, in: existing)
+        return try plan(records, ArchiveMatching(rules, existing, places, form: form), rules, existing, observer)
+    }
+
+    private func plan(
+        _ records: RestoreRecords, _ matching: some RecordMatching, _ rules: RestoreRules,
+        _ existing: any ExistingItems, _ observer: RestoreObserver
+    ) throws -> RestorePlan {
         var isConfirmed = true
-        var visitor = try PlanningVisitor(rules, existing, places, form: form) { item, action in
+        var visitor = PlanningVisitor(matching, rules, isAnnounced: existing.needsAnnouncements) { item, action in
             if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
             observer.step()
             try observer.observe(item, action)
@@ -205,7 +227,7 @@ package struct RestoreBackup {
         var counts = visitor.actions.counts
         if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
         let missing = counts.stayBehind + visitor.failing.count
-        if options.requiresAll, missing > 0 { throw RestoreRefusal.itemsStayBehind(missing) }
+        if options.requiresAll, source.archive != nil, missing > 0 { throw RestoreRefusal.itemsStayBehind(missing) }
         if options.conflictPolicy == .fail, counts.update > 0, options.replacing == nil || !rules.replacesInPlace {
             throw RestoreRefusal.conflicts(counts.update)
         }
@@ -227,14 +249,17 @@ package struct RestoreBackup {
         let report = RestoreReport(
             counts: counts, contents: found.contents, stayingBehind: visitor.stayingBehind, vanishing: vanishing,
             replaced: counts.remove + (rules.replacesInPlace ? counts.update : 0), failing: visitor.failing,
-            unasking: visitor.unasking, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
+            unasking: visitor.unasking, notOpened: visitor.notOpened, imported: visitor.matching.imported,
+            isDryRun: options.isDryRun)
         return RestorePlan(
-            report: report, records: records, found: found, actions: visitor.actions, places: places,
+            report: report, records: records, found: found, actions: visitor.actions, matching: visitor.matching,
             replaced: options.replacing, staying: visitor.staying)
     }
 
     /// Refuses to remove items for an archive of which something would not come back.
-    private func requireAllRead(_ visitor: PlanningVisitor, _ contents: ArchiveContents) throws(RestoreRefusal) {
+    private func requireAllRead(
+        _ visitor: PlanningVisitor<some RecordMatching>, _ contents: ArchiveContents
+    ) throws(RestoreRefusal) {
         let broken = visitor.failing.count { $0.problem == .broken }
         if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
         let asking =
@@ -245,7 +270,4 @@ package struct RestoreBackup {
         if contents.damaged > 0 { throw RestoreRefusal.wouldRemoveUnread(contents.damaged) }
         if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
     }
-
-    /// Writing into another store may take minutes, and its progress is reported as bytes read.
-    private func mostHeld(for target: Passage.Target) -> Int { target == .keychain ? heldLimit : 0 }
 }

@@ -11,7 +11,7 @@ struct RestorePlan {
     let records: RestoreRecords
     let found: RestoreRecords.Found
     let actions: ActionList
-    let places: AlikePlaces
+    let matching: any RecordMatching
     let replaced: LocalItems?
     /// The items that are not removed, since they are exactly as in the archive.
     let staying: Set<ItemUUID>
@@ -20,12 +20,50 @@ struct RestorePlan {
     func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
         if replaced == nil, !actions.writesAny { return report }
         if let replaced { _ = try writer.removeLocalItems(replaced, except: staying) }
-        var visitor = ApplyingVisitor(actions, places, writer, form: records.form, step)
+        var visitor = ApplyingVisitor(actions, matching, writer, form: records.form, step)
         try records.visitAgain(found, &visitor)
         // After a signal during the last items, the transaction must not be committed.
         if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
         return report
     }
+}
+
+/// Finds out which item of a target a record is, and what it becomes there.
+protocol RecordMatching {
+    /// The items that an import into a keychain names.
+    var imported: ImportedItems { get }
+
+    /// Decides about a record that was selected; nil if the decision depends on records that follow.
+    mutating func match(
+        _ record: Item, ordinal: Int, secret: borrowing SecretBytes, state: SecretState
+    ) throws -> RecordMatch?
+
+    /// Passes the decisions that were left open to `body`, in order, once all records are known.
+    func settle(_ records: RestoreRecords, _ body: (_ ordinal: Int, RecordMatch) throws -> Void) throws
+
+    /// A record as it is written, and the item that it is written over; `put` also replaces the one with the unique key.
+    ///
+    /// - Parameter isUpdate: false for a record that becomes a new item.
+    func written(
+        _ record: Item, ordinal: Int, isUpdate: Bool, in writer: any ItemWriter
+    ) throws -> (item: Item, replaced: Item?)
+}
+
+extension RecordMatching {
+    var imported: ImportedItems { ImportedItems(limit: 0) }
+
+    func settle(_ records: RestoreRecords, _ body: (_ ordinal: Int, RecordMatch) throws -> Void) {}
+}
+
+/// The decision about a record.
+struct RecordMatch {
+    /// The item by which reports name it.
+    let item: Item
+    let action: RestoreAction
+    /// The item of the target that it is.
+    var counterpart: Item?
+    /// The version of the target, if reports name that when it is kept.
+    var kept: Item?
 }
 
 /// Announces all items to a target that needs it.
@@ -40,141 +78,73 @@ struct AnnouncingVisitor: RecordVisitor {
 }
 
 /// The pass that decides.
-struct PlanningVisitor: RecordVisitor {
+struct PlanningVisitor<Matching: RecordMatching>: RecordVisitor {
+    private(set) var matching: Matching
     private let rules: RestoreRules
-    private let existing: any ExistingItems
-    let places: AlikePlaces
-    /// Whether the target is empty; planning writes nothing, so this does not change.
-    private let isEmpty: Bool
+    private let observe: (Item, RestoreAction) throws -> Void
+    /// True if items with the same attributes are told apart by comparison, so that their own names say nothing.
+    private let isAnnounced: Bool
     /// The items that will be written; recorded only if local items are removed first.
     private(set) var restored = RestoredItems()
     /// The items that stay as they are where the others are removed first.
     private(set) var staying: Set<ItemUUID> = []
-    private let form: SecretForm
-    private let observe: (Item, RestoreAction) throws -> Void
     private(set) var actions = ActionList()
     private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
     /// Items that are written without the constraint that the target's own have.
     private(set) var unasking: [Item] = []
-    var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
     private(set) var notOpened = 0
-    private(set) var crossings = Crossings()
 
     init(
-        _ rules: RestoreRules, _ existing: any ExistingItems, _ places: AlikePlaces, form: SecretForm,
+        _ matching: Matching, _ rules: RestoreRules, isAnnounced: Bool,
         observe: @escaping (Item, RestoreAction) throws -> Void
-    ) throws {
+    ) {
+        self.matching = matching
         self.rules = rules
-        self.existing = existing
-        self.places = places
-        isEmpty = try existing.isEmpty
-        // An item that is found by its key is not looked for by its UUID.
-        try existing.requireSound()
-        self.form = form
+        self.isAnnounced = isAnnounced
         self.observe = observe
     }
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
-        let (item, decision) = try decisionInPlace(about: item, secret: secret, state: state)
-        switch decision {
-        case .made(let action, let counterpart, let kept):
-            // A target that removes what it is not told of must be told of items that stay as they are.
-            actions.append(action, isWritten: action == .same && rules.replaced != nil && rules.replacesInPlace)
-            if state == .stored, action != .notSelected { notOpened += 1 }
-            try note(item, action, counterpart: counterpart, kept: kept)
-        case .open:
-            actions.appendOpen()
-            if state == .stored { notOpened += 1 }
+        guard rules.selects(item) else {
+            actions.append(.notSelected)
+            return try observe(item, .notSelected)
         }
+        let match = try matching.match(item, ordinal: actions.count, secret: secret, state: state)
+        // A target that removes what it is not told of must be told of items that stay as they are.
+        let isWritten = match?.action == .same && rules.replaced != nil && rules.replacesInPlace
+        actions.append(match?.action, isWritten: isWritten)
+        if state == .stored { notOpened += 1 }
+        if let match { try note(match) }
     }
 
-    /// Makes the decision that was left open about a record.
-    mutating func settle(_ record: Item, _ action: RestoreAction, _ ordinal: Int) throws {
-        let item = try record.placed(at: places.place(of: record.uuid))
-        actions.settle(action, at: ordinal)
-        let kept = action == .keep ? try existing.item(withUUID: item.uuid) ?? existing.item(withKeyOf: item) : nil
-        try note(item, action, counterpart: nil, kept: kept)
+    /// Makes the decisions that depend on other records; called when all are known.
+    ///
+    /// - Throws: as `RestoreRecords.visitItems`, and what the target throws.
+    mutating func finish(_ records: RestoreRecords) throws {
+        let (matching, count) = (matching, failing.count)
+        try matching.settle(records) { ordinal, match in
+            actions.settle(match.action, at: ordinal)
+            try note(match)
+        }
+        if failing.count > count { failing.sort { $0.item.precedes($1.item) } }
     }
 
-    private mutating func note(
-        _ item: Item, _ action: RestoreAction, counterpart: Item?, kept: Item?
-    ) throws {
-        try observe(action == .keep ? kept ?? item : item, action)
-        if action.writes, counterpart?.constraint != nil, item.constraint == nil { unasking.append(item) }
+    private mutating func note(_ match: RecordMatch) throws {
+        let (item, action) = (match.item, match.action)
+        try observe(action == .keep ? match.kept ?? item : item, action)
+        if action.writes, match.counterpart?.constraint != nil, item.constraint == nil { unasking.append(item) }
         if rules.replaced != nil, action.writes || action == .same {
             if action == .same, !rules.replacesInPlace { staying.insert(item.uuid) }
-            // Where items with the same attributes are told apart by comparison, their own names say nothing.
-            if let restored = existing.needsAnnouncements ? counterpart : item { self.restored.insert(restored) }
+            if let restored = isAnnounced ? match.counterpart : item { self.restored.insert(restored) }
         }
         switch action {
         case .staysBehind(let reason): stayingBehind.append((item, reason))
         case .fail(let problem): failing.append((item, problem))
         case .create, .update, .same, .keep, .notSelected: break
         }
-    }
-
-    private enum Decision {
-        /// The action for an item, its counterpart by unique key, and the version of it in the keychain.
-        case made(RestoreAction, counterpart: Item? = nil, kept: Item? = nil)
-        /// The decision depends on other records.
-        case open
-    }
-
-    /// Returns the item under the identity that it has in the target, and the decision about it.
-    private mutating func decisionInPlace(
-        about item: Item, secret: borrowing SecretBytes, state: SecretState
-    ) throws -> (item: Item, Decision) {
-        guard rules.selects(item) else { return (item, .made(.notSelected)) }
-        let place = places.place(of: item.uuid)
-        let placed: Item
-        do throws(ItemProblem) {
-            placed = try item.placed(at: place)
-        } catch {
-            return (item, .made(.fail(.overLimit)))
-        }
-        let isNew = if case .new = place { true } else { false }
-        return (placed, try decision(about: placed, isNew: isNew, secret: secret, state: state))
-    }
-
-    /// - Parameter isNew: true if it has an identity that no item of the keychain should have.
-    private mutating func decision(
-        about item: Item, isNew: Bool, secret: borrowing SecretBytes, state: SecretState
-    ) throws -> Decision {
-        // An item that another device sealed has a verdict of its own.
-        if rules.verdict(item.sealingAccessibility, rules.mode, rules.isSameDevice) == .restores,
-            let reason = rules.reason(against: item, in: existing.kind)
-        {
-            return .made(.staysBehind(reason))
-        }
-        if let obstacle = existing.obstacle(to: item) { return .made(.fail(RestoreAction.Problem(obstacle))) }
-        let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
-        let byUUID = isEmpty || byKey?.uuid == item.uuid ? byKey : try existing.item(withUUID: item.uuid)
-        var problem: RestoreAction.Problem? =
-            switch state {
-            case .sealedElsewhere: .noKey
-            case .broken: .broken
-            case .absent, .open, .stored, .storedWhole, .notRead: nil
-            }
-        if isNew, byKey ?? byUUID != nil { problem = .identityTaken }
-        let ordinal = actions.count
-        if !existing.needsAnnouncements,
-            rules.setsAside(item, byKey: byKey, byUUID: byUUID, problem: problem, ordinal: ordinal, &crossings)
-        {
-            return .open
-        }
-        let action = try rules.action(
-            for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
-            isHeld: { counterpart in existing.holds(item, as: counterpart) },
-            hasSecret: { counterpart in
-                if form == .plain, !existing.canCompare(counterpart) { return nil }
-                return try existing.secret(of: counterpart, equals: secret, in: form)
-            })
-        if action.writes, let obstacle = try existing.obstacle(toWriting: item) {
-            return .made(.fail(RestoreAction.Problem(obstacle)))
-        }
-        return .made(action, counterpart: byKey, kept: byKey ?? byUUID)
     }
 }
 
@@ -209,42 +179,36 @@ struct RestoredItems {
 /// The pass that carries out the plan.
 private struct ApplyingVisitor: RecordVisitor {
     private let actions: ActionList
-    private let places: AlikePlaces
+    private let matching: any RecordMatching
     private let writer: any ItemWriter
     private let form: SecretForm
     private let step: () -> Void
     private var ordinal = 0
 
     init(
-        _ actions: ActionList, _ places: AlikePlaces, _ writer: any ItemWriter, form: SecretForm,
+        _ actions: ActionList, _ matching: any RecordMatching, _ writer: any ItemWriter, form: SecretForm,
         _ step: @escaping () -> Void
     ) {
         self.actions = actions
-        self.places = places
+        self.matching = matching
         self.writer = writer
         self.form = form
         self.step = step
     }
 
     mutating func take(
-        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+        _ record: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
         defer { ordinal += 1 }
         step()
         guard actions.writes(ordinal) else { return }
-        let placed = try item.placed(at: places.place(of: item.uuid))
-        let replaced = actions.updates(ordinal) ? try self.replaced(by: placed) : nil
-        if placed == item { return try writer.put(item, line: line, secret: secret, in: form, replacing: replaced) }
+        let (item, replaced) = try matching.written(
+            record, ordinal: ordinal, isUpdate: actions.updates(ordinal), in: writer)
+        if item == record { return try writer.put(item, line: line, secret: secret, in: form, replacing: replaced) }
         var line = SecretBytes(capacity: 1_024)
-        ItemLine.encode(placed, into: &line)
+        ItemLine.encode(item, into: &line)
         try line.withBytes { line in
-            try writer.put(placed, line: line, secret: secret, in: form, replacing: replaced)
+            try writer.put(item, line: line, secret: secret, in: form, replacing: replaced)
         }
-    }
-
-    /// The item that is written over; `put` also replaces the one with the unique key.
-    private func replaced(by item: Item) throws -> Item? {
-        guard let holder = try writer.item(withKeyOf: item) else { return try writer.item(withUUID: item.uuid) }
-        return holder.uuid == item.uuid ? holder : try writer.item(withUUID: item.uuid) ?? holder
     }
 }

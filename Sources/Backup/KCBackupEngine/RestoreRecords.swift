@@ -11,7 +11,7 @@ struct RestoreRecords {
     private enum Place {
         case archive(ProvenArchive)
         case held(HeldRecords, ReadStreams, of: ProvenArchive)
-        case items(any ItemSource)
+        case items(any ItemSource, to: Passage.Target)
     }
 
     /// The result of a visit of all records.
@@ -31,17 +31,23 @@ struct RestoreRecords {
     ///
     /// - Parameters:
     ///   - filter: which items are restored; nil for all of them.
+    ///   - target: where they are restored to.
     ///   - limit: how many bytes may be held; 0 for an archive that is to be read each time.
     /// - Throws: `ArchiveFailure`.
-    init(of source: RestoreSource, _ form: SecretForm, _ filter: ItemFilter?, holding limit: Int) throws {
+    init(
+        of source: RestoreSource, _ form: SecretForm, _ filter: ItemFilter?, into target: Passage.Target,
+        holding limit: Int
+    ) throws {
         self.form = form
         switch source {
         case .items(let items):
             needed = .all
-            place = .items(items)
+            // A keychain has places for items that are in no archive.
+            place = .items(items, to: target == .keychain ? .keychain : .archive)
         case .archive(let archive):
             needed = try archive.selectedSecrets(of: filter)
-            place = try Self.held(archive, form, needed, limit) ?? .archive(archive)
+            // Writing into another store may take minutes, and its progress is reported as bytes read.
+            place = try (target == .keychain ? Self.held(archive, form, needed, limit) : nil) ?? .archive(archive)
         }
     }
 
@@ -69,7 +75,8 @@ struct RestoreRecords {
     func visit(_ visitor: inout some RecordVisitor) throws -> Found {
         let streams: ReadStreams
         switch place {
-        case .items(let items): return Found(contents: try items.visitRecords(&visitor), streams: nil)
+        case .items(let items, let target):
+            return Found(contents: try items.visitRecords(to: target, &visitor), streams: nil)
         case .archive(let archive): streams = try archive.read(form, of: needed, &visitor)
         case .held(let records, let read, let archive):
             try visit(records, of: archive, &visitor)
@@ -103,10 +110,10 @@ struct RestoreRecords {
     /// - Throws: as `visit`, and what `body` throws.
     func visitItems(_ body: (Item) throws -> Void) throws {
         switch place {
-        case .items(let items):
+        case .items(let items, let target):
             try withoutActuallyEscaping(body) { body in
                 var visitor = ForwardingVisitor(forward: body)
-                _ = try items.visitRecords(&visitor)
+                _ = try items.visitRecords(to: target, &visitor)
             }
         case .archive(let archive): try archive.visitMetadata(body)
         case .held(let records, _, _): try records.visitItems(body)

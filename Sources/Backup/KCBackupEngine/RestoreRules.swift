@@ -176,16 +176,15 @@ struct ActionList {
     private var codes: [UInt8] = []
     private(set) var counts = RestoreCounts()
 
-    /// - Parameter isWritten: true to write an item that is there already, as if it were updated.
-    mutating func append(_ action: RestoreAction, isWritten: Bool = false) {
-        codes.append(isWritten ? 2 : Self.code(action))
-        counts.add(action)
+    /// - Parameters:
+    ///   - action: nil for a decision that `settle` makes.
+    ///   - isWritten: true to write an item that is there already, as if it were updated.
+    mutating func append(_ action: RestoreAction?, isWritten: Bool = false) {
+        codes.append(isWritten ? 2 : action.map(Self.code) ?? 0)
+        if let action { counts.add(action) }
     }
 
     private static func code(_ action: RestoreAction) -> UInt8 { action == .create ? 1 : action == .update ? 2 : 0 }
-
-    /// Appends a decision that `settle` makes.
-    mutating func appendOpen() { codes.append(0) }
 
     /// Makes the decision that was left open about the item with this ordinal.
     mutating func settle(_ action: RestoreAction, at ordinal: Int) {

@@ -35,19 +35,21 @@ package enum RestoreSource {
         case .items(let items):
             guard let device else { return nil }
             var code = try ContentCode(device, .encrypted)
-            _ = try items.visitRecords(&code)
+            _ = try items.visitRecords(to: .archive, &code)
             return try code.finish()
         }
     }
 }
 
 extension ItemSource {
-    /// Passes all items to `visitor`, as if they were in an archive of this device.
+    /// Passes the items that may go to `target` to `visitor`, as if they were in an archive of this device.
     ///
-    /// - Returns: how much an archive of them would contain.
+    /// - Returns: how much such an archive would contain.
     /// - Throws: what the items and the visitor throw; `ArchiveFailure.stream` for a signal.
-    func visitRecords<Visitor: RecordVisitor>(_ visitor: inout Visitor) throws -> ArchiveContents {
-        var recording = RecordingVisitor(next: visitor)
+    func visitRecords<Visitor: RecordVisitor>(
+        to target: Passage.Target, _ visitor: inout Visitor
+    ) throws -> ArchiveContents {
+        var recording = RecordingVisitor(next: visitor, target: target)
         defer { visitor = recording.next }
         try visitItems(&recording)
         return recording.contents
@@ -56,11 +58,12 @@ extension ItemSource {
 
 private struct RecordingVisitor<Next: RecordVisitor>: ItemVisitor {
     var next: Next
+    let target: Passage.Target
     var contents = ArchiveContents()
 
     mutating func wants(_ item: Item) throws -> Bool {
         if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.reading, .interrupted)) }
-        if Passage.decide(item, from: .itemList, to: .archive) == .moves { return true }
+        if Passage.decide(item, from: .itemList, to: target) == .moves { return true }
         contents.omitted += 1
         return false
     }

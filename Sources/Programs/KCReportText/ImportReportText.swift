@@ -1,14 +1,14 @@
 package import KCBackupEngine
 internal import KCKeychainModel
 
-extension ImportReport {
+extension RestoreReport {
     /// The numbers of items, by what becomes of them.
     ///
     /// - Parameters:
     ///   - keychain: what is imported into.
     ///   - refused: how many of the file no keychain can hold.
     ///   - staying: how many of the file stay behind.
-    package func summary(into keychain: String, refused: Int, staying: Int) -> String {
+    package func importSummary(into keychain: String, refused: Int, staying: Int) -> String {
         let counts = counts
         let parts: [(Int, String, String)] = [
             (counts.create, "to create", "created"), (counts.update, "to replace", "replaced"),
@@ -27,19 +27,20 @@ extension ImportReport {
     ///   - path: the file, as the user named it.
     ///   - format: the name of its format.
     ///   - contents: the JSON object "holds".
-    package func json(
+    package func importJSON(
         of path: String, _ format: String, holding contents: JSONValue, keychain: String
     ) -> JSONValue {
-        let kept = (keptOthers.entries.map { ($0, true) } + keptAlike.entries.map { ($0, false) }).sorted {
-            $0.0.precedes($1.0)
-        }
+        let kept = (imported.keptOthers.entries.map { ($0, true) } + imported.keptAlike.entries.map { ($0, false) })
+            .sorted {
+                $0.0.precedes($1.0)
+            }
         return .members([
             ("file", .text(path)), ("format", .text(format)), ("keychain", .text(keychain)),
             ("dryRun", .flag(isDryRun)), ("holds", contents),
-            ("plan", counts.json), ("replaced", .list(replaced.entries.map { .item($0.item) })),
+            ("plan", counts.json), ("replaced", .list(imported.replaced.entries.map { .item($0.item) })),
             ("kept", .list(kept.map { JSONValue.item($0.0).adding([("otherSecret", .flag($0.1))]) })),
-            ("unclear", .list(unclear.entries.map { .item($0) })),
-            ("beside", .list(beside.entries.map { .item($0) })),
+            ("unclear", .list(imported.unclear.entries.map { .item($0) })),
+            ("beside", .list(imported.beside.entries.map { .item($0) })),
             (
                 "failing",
                 .list(failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })

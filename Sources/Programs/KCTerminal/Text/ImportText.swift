@@ -116,23 +116,18 @@ package struct ImportText {
     }
 
     /// Reports the result.
-    package func tell(_ report: ImportReport, _ decisions: [(Item, RestoreAction)], keychain: String) throws {
+    package func tell(_ report: RestoreReport, _ decisions: [(Item, RestoreAction)], keychain: String) throws {
         for (words, action) in zip(wordsApart(decisions.map(\.0)), decisions.map(\.1)) {
             session.note("\(action.name): \(words)")
         }
         var list = ChangeList(isDryRun: report.isDryRun, in: session)
-        let failed = report.isDryRun ? "would not be imported" : "not imported"
-        let unreadable = session.paragraphs(report.skipped.map { $0?.words ?? "an unreadable item" }) { _ in
-            Remark("\(failed), since it cannot be read")
-        }
-        for line in unreadable { list.add(problem: line) }
         if !isNamedInJSON { add(report, to: &list) }
-        let summary = report.summary(
+        let summary = report.importSummary(
             into: keychain, refused: reading.contents.refused.count, staying: reading.contents.staying.count)
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
             try session.result(
-                report.json(of: path, reading.format.name, holding: reading.contents.json, keychain: keychain)
+                report.importJSON(of: path, reading.format.name, holding: reading.contents.json, keychain: keychain)
                     .adding([("removed", removed.map { .number($0) })]),
                 session.prose(list.lines + [summary + "\n"]))
         } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
@@ -142,7 +137,7 @@ package struct ImportText {
             session.note(summary)
         }
         guard session.keptState else { return }
-        if report.replaced.isEmpty || session.style.isQuiet { return session.note(undoWords) }
+        if report.imported.replaced.isEmpty || session.style.isQuiet { return session.note(undoWords) }
         // Replaced secrets are mentioned even if no user is watching.
         session.message(undoWords + "\n")
     }
@@ -154,23 +149,23 @@ package struct ImportText {
     }
 
     /// Lists what was not imported, and what was imported otherwise than a user may think.
-    private func add(_ report: ImportReport, to list: inout ChangeList) {
+    private func add(_ report: RestoreReport, to list: inout ChangeList) {
         let failed = report.isDryRun ? "would not be imported" : "not imported"
         let failing = session.paragraphs(wordsApart(report.failing.map(\.item))) {
             Remark(failed, because: report.failing[$0].problem.words)
         }
         for text in failing { list.add(problem: text) }
-        list.add(report.unclear.entries, of: report.unclear.count) { _ in
+        list.add(report.imported.unclear.entries, of: report.imported.unclear.count) { _ in
             Remark("\(report.isDryRun ? "would be new" : "new"), since several items match equally")
         }
-        list.add(report.beside.entries, of: report.beside.count) { _ in
+        list.add(report.imported.beside.entries, of: report.imported.beside.count) { _ in
             Remark("\(report.isDryRun ? "would be added" : "added") beside another item of the same name")
         }
-        list.add(report.replaced.entries.map(\.item), of: report.replaced.count) { index in
-            let cause = policy == .newer ? ", since \(reason(for: report.replaced.entries[index].date))" : ""
+        list.add(report.imported.replaced.entries.map(\.item), of: report.imported.replaced.count) { index in
+            let cause = policy == .newer ? ", since \(reason(for: report.imported.replaced.entries[index].date))" : ""
             return Remark("\(report.isDryRun ? "would be replaced" : "replaced")\(cause)")
         }
-        let changed = report.keptOthers
+        let changed = report.imported.keptOthers
         list.add(changed.entries, of: changed.count) { _ in
             let cause = policy == .newer ? ", since the file's is not newer" : ""
             return Remark("\(report.isDryRun ? "would be kept" : "kept") with a different secret\(cause)")

@@ -84,7 +84,7 @@ struct FileRemoval {
     ///
     /// - Parameter report: that of the dry run of the import.
     /// - Returns: the number of records; nil if the file would stay as it is.
-    func foretell(_ report: ImportReport, of contents: ForeignContents) throws -> Int? {
+    func foretell(_ report: RestoreReport, of contents: ForeignContents) throws -> Int? {
         let written = report.counts.create + report.counts.update
         switch try plan(contents, held: written + report.presentCount) {
         case .stays:
@@ -124,7 +124,10 @@ struct FileRemoval {
     /// - Returns: the number of records; nil if the file stays as it was, which is said.
     /// - Throws: what reading the keychain throws, and as `RestorableHome.rewrite`.
     func run(_ contents: ForeignContents, in store: Keychain) throws -> Int? {
-        let check = try ImportItems(policy: .keep, isDryRun: true).run(contents.items, into: store)
+        var options = RestoreOptions()
+        options.conflictPolicy = .keep
+        options.isDryRun = true
+        let check = try RestoreBackup(.items(contents.items), options: options).run(into: store)
         switch try plan(contents, held: check.presentCount) {
         case .stays:
             session.warn(
@@ -181,7 +184,7 @@ extension FileRemainder {
     fileprivate var takesNothing: Bool { removed == 0 && staying > 0 }
 }
 
-extension ImportReport {
+extension RestoreReport {
     /// How many of the items the keychain has already, with the same secrets.
-    fileprivate var presentCount: Int { counts.same + keptAlike.count }
+    fileprivate var presentCount: Int { counts.same + imported.keptAlike.count }
 }

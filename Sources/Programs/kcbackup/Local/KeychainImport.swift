@@ -1,3 +1,4 @@
+internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCForeignFormats
@@ -55,18 +56,22 @@ struct KeychainImport {
         }
         try told.get()
         let isKept = try removed.get() == nil && removal != nil
-        let isWhole = !isKept && report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty
+        let isWhole =
+            !isKept && report.failing.isEmpty && report.contents.isComplete && reading.contents.refused.isEmpty
         return isWhole ? .ok : .incomplete
     }
 
     private func report(
         _ reading: ForeignReading, _ local: LocalKeychain, _ progress: Progress, in session: Session,
         _ observe: @escaping (Item, RestoreAction) -> Void
-    ) throws -> (ImportReport, Keychain?) {
-        let items = reading.contents.items
-        let importing = ImportItems(
-            policy: policy, isDryRun: isDryRun, requiresAll: reading.format is ItemLinesFormat,
-            namesLimit: ChangeList.limit(isDryRun: isDryRun, in: session))
+    ) throws -> (RestoreReport, Keychain?) {
+        var options = RestoreOptions()
+        options.conflictPolicy = policy
+        options.isDryRun = isDryRun
+        options.requiresAll = reading.format is ItemLinesFormat
+        options.namesLimit = ChangeList.limit(isDryRun: isDryRun, in: session)
+        let importing = try RestoreBackup(.items(reading.contents.items), options: options)
+        let observer = RestoreObserver(step: progress.step, observe: observe)
         guard try Path.exists(local.path) else {
             session.warn(
                 "there is no keychain \(quoted(local.name)) yet; "
@@ -75,14 +80,14 @@ struct KeychainImport {
                 session.message("kcbackup: hint: \(KeyringHint.running.words)\n")
             }
             let target = EmptyTarget(form: .plain)
-            return (try importing.run(items, into: target, step: progress.step, observe: observe), nil)
+            return (try importing.run(into: target, observer), nil)
         }
         let store = try target.open(in: session)
         try session.context.unlock(
             store, of: local, for: .of(Protection.unconstrained), passcode: target.passcode)
         if !keepsState || isDryRun {
-            let report = try importing.run(items, into: store, step: progress.step, observe: observe)
-            if isDryRun, report.counts.create + report.counts.update > 0 {
+            let report = try importing.run(into: store, observer)
+            if isDryRun, report.writesSomething {
                 try local.requireChangeable()
                 if keepsState { try session.context.states(of: store).requireKeepable() }
             }
@@ -90,7 +95,7 @@ struct KeychainImport {
         }
         let report = try session.context.states(of: store).keeping(before: .import, isKept: true) {
             keep in
-            try importing.run(items, into: store, keep: keep, step: progress.step, observe: observe)
+            try importing.run(into: store, keep: keep, observer)
         }
         return (report, store)
     }
