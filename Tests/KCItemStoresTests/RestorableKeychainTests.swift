@@ -82,7 +82,7 @@ struct RestorableKeychainTests {
         let archive = try archive()
         try keychain.write { writer in _ = try writer.delete(matching: ItemQuery(), now: moment(4)) }
         let request = request(archive)
-        #expect(try store.newStore(for: archive) == nil)
+        #expect(try store.newStore(for: .archive(archive)) == nil)
         #expect(try store.restore(request.rehearsal, RestoreObserver()).counts.create == 1)
         #expect(try accounts().isEmpty && store.states().states.isEmpty && told.kept == 0)
         var decided: [RestoreAction] = []
@@ -111,7 +111,7 @@ struct RestorableKeychainTests {
                     if adopted != nil { Issue.record("a passcode was given") }
                     return try new.make(passcode: nil, fill).0
                 }))
-        #expect(store.newStore(for: archive) == NewStore(needsPasscode: false))
+        #expect(store.newStore(for: .archive(archive)) == NewStore(needsPasscode: false))
         _ = try store.restore(request(archive).rehearsal, RestoreObserver())
         #expect(try !Path.exists(other.path))
         #expect(try store.restore(request(archive), RestoreObserver()).makesKeychain)

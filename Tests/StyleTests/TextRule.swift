@@ -40,7 +40,6 @@ enum TextRule {
         "Sources/Programs/KCReportPages/ReportCounts.swift": "years as keys",
         "Sources/Programs/KCTerminal/Run.swift": "help and messages of the argument parser",
         "Sources/Programs/KCTerminal/Text/HelpText.swift": "help of the argument parser",
-        "Sources/Programs/KCReportText/ImportReportText.swift": "nouns of this program's sentences",
         "Sources/Programs/KCReportText/StreamedTable.swift": "names of columns in ASCII",
         "Sources/Programs/KCReportText/Words.swift": "nouns of this program's sentences",
         "Sources/Programs/KCReportText/Wrapping.swift": "lines for people, broken between characters",

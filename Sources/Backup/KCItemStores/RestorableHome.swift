@@ -22,7 +22,7 @@ package final class RestorableHome: RestorableStore {
     }
 
     /// Nil: a home is there.
-    package func newStore(for archive: ProvenArchive) -> NewStore? { nil }
+    package func newStore(for source: RestoreSource) -> NewStore? { nil }
 
     /// See `RestorableStore`; running a restore again finishes one that was broken off.
     ///

@@ -28,8 +28,8 @@ package final class RestorableKeychain: RestorableStore {
         self.access = access
     }
 
-    package func newStore(for archive: ProvenArchive) -> NewStore? {
-        file == nil ? NewStore(needsPasscode: adopted(archive) == nil && !access.isChosen) : nil
+    package func newStore(for source: RestoreSource) -> NewStore? {
+        file == nil ? NewStore(needsPasscode: adopted(source.archive) == nil && !access.isChosen) : nil
     }
 
     package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {

@@ -38,7 +38,7 @@ package final class RestorableKeyring: RestorableStore {
     }
 
     /// Nil: which collections are missing follows from all items of the archive.
-    package func newStore(for archive: ProvenArchive) -> NewStore? { nil }
+    package func newStore(for source: RestoreSource) -> NewStore? { nil }
 
     /// See `RestorableStore`; running a restore again finishes one that was broken off.
     package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {

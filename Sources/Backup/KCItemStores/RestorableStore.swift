@@ -11,9 +11,9 @@ package import KCKeychainModel
 /// _ = try plan.apply(keepsState: true)
 /// ```
 package protocol RestorableStore {
-    /// Returns the store that a restore of `archive` makes; nil if the store is there, or judges itself what it can
+    /// Returns the store that a restore of `source` makes; nil if the store is there, or judges itself what it can
     /// make.
-    func newStore(for archive: ProvenArchive) throws -> NewStore?
+    func newStore(for source: RestoreSource) throws -> NewStore?
 
     /// Restores an archive, after keeping the state, or rehearses that.
     ///

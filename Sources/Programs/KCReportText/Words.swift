@@ -87,3 +87,19 @@ package func age(_ time: Timestamp, at now: Timestamp) -> String {
     default: return "\(seconds / 86_400) days"
     }
 }
+
+/// Returns the plural of a kind's name: "entry without a password" becomes "entries without a password".
+package func plural(_ kind: String) -> String {
+    let end = [" without ", " with ", " of ", " in ", " that ", " for ", " beside "].compactMap {
+        kind.firstRange(of: $0)?.lowerBound
+    }
+    .min()
+    let noun = String(kind[..<(end ?? kind.endIndex)])
+    let rest = kind[(end ?? kind.endIndex)...]
+    let vowels = "aeiou"
+    if noun.hasSuffix("y"), let before = noun.dropLast().last, !vowels.contains(before) {
+        return noun.dropLast() + "ies" + rest
+    }
+    if ["s", "x", "ch", "sh"].contains(where: noun.hasSuffix) { return noun + "es" + rest }
+    return noun + "s" + rest
+}

@@ -1,3 +1,4 @@
+package import KCBackupEngine
 package import KCItemSources
 package import KCKeychainModel
 internal import KCReportText
@@ -51,6 +52,20 @@ package struct ChangeList {
         }
     }
 
+    /// Adds the items of a report that cannot be written.
+    ///
+    /// - Parameters:
+    ///   - names: their names, in order.
+    ///   - deed: what is done with the others.
+    package mutating func add(failing report: RestoreReport, named names: [String], _ deed: RestoreReport.Deed) {
+        let lines = session.paragraphs(names) {
+            Remark(
+                "\(report.isDryRun ? "would not be" : "not") \(deed.participle)",
+                because: report.failing[$0].problem.words)
+        }
+        for line in lines { add(problem: line) }
+    }
+
     /// Adds a line on an item that will not be written: a warning, unless it belongs to the result of a dry run.
     package mutating func add(problem: String) {
         if isDryRun { lines.append(problem + "\n") } else { session.warn(problem) }
@@ -64,5 +79,25 @@ package struct ChangeList {
         if session.style.isJSON || session.style.isVerbose { return .max }
         // A further item takes the place of the line that counts the others.
         return (isDryRun ? limit : Session.messageLimit) + 1
+    }
+}
+
+extension Session {
+    /// Tells the result of a restore or an import, after the items that it changes.
+    ///
+    /// - Parameter result: receives the result, as `Session.result` does.
+    func tell(
+        _ report: RestoreReport, _ summary: String, _ list: ChangeList, json: @autoclosure () -> JSONValue,
+        _ result: (JSONValue, [String]) throws -> Void
+    ) throws {
+        if !report.isDryRun { done = summary }
+        if report.isDryRun || style.isJSON {
+            try result(json(), prose(list.lines + [summary + "\n"]))
+        } else if report.counts.update + report.counts.keep > 0, !style.isQuiet {
+            // Everybody is told what was changed, and what was kept although the source differs.
+            message(summary + "\n")
+        } else {
+            note(summary)
+        }
     }
 }

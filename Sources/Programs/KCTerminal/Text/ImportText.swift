@@ -122,20 +122,13 @@ package struct ImportText {
         }
         var list = ChangeList(isDryRun: report.isDryRun, in: session)
         if !isNamedInJSON { add(report, to: &list) }
-        let summary = report.importSummary(
-            into: keychain, refused: reading.contents.refused.count, staying: reading.contents.staying.count)
-        if !report.isDryRun { session.done = summary }
-        if report.isDryRun || session.style.isJSON {
-            try session.result(
-                report.importJSON(of: path, reading.format.name, holding: reading.contents.json, keychain: keychain)
-                    .adding([("removed", removed.map { .number($0) })]),
-                session.prose(list.lines + [summary + "\n"]))
-        } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
-            // Everybody is told what was changed, and what was not although the file differs.
-            session.message(summary + "\n")
-        } else {
-            session.note(summary)
-        }
+        let summary = report.summary(
+            intoKeychain: keychain, refused: reading.contents.refused.count, staying: reading.contents.staying.count)
+        try session.tell(
+            report, summary, list,
+            json: report.json(of: path, reading.format.name, holding: reading.contents.json, keychain: keychain)
+                .adding([("removed", removed.map { .number($0) })])
+        ) { json, lines in try session.result(json, lines) }
         guard session.keptState else { return }
         if report.imported.replaced.isEmpty || session.style.isQuiet { return session.note(undoWords) }
         // Replaced secrets are mentioned even if no user is watching.
@@ -150,11 +143,7 @@ package struct ImportText {
 
     /// Lists what was not imported, and what was imported otherwise than a user may think.
     private func add(_ report: RestoreReport, to list: inout ChangeList) {
-        let failed = report.isDryRun ? "would not be imported" : "not imported"
-        let failing = session.paragraphs(wordsApart(report.failing.map(\.item))) {
-            Remark(failed, because: report.failing[$0].problem.words)
-        }
-        for text in failing { list.add(problem: text) }
+        list.add(failing: report, named: wordsApart(report.failing.map(\.item)), .imported)
         list.add(report.imported.unclear.entries, of: report.imported.unclear.count) { _ in
             Remark("\(report.isDryRun ? "would be new" : "new"), since several items match equally")
         }

@@ -80,15 +80,10 @@ struct RestoreText {
         if case .archive(_, _, let origin) = source, origin != .thisDevice {
             session.warn(each: wordsApart(bound)) { _ in Remark("opens only on the machine that encrypted it") }
         }
-        if !report.isDryRun { session.done = summary }
-        if report.isDryRun || session.style.isJSON {
-            try result(json, session.prose(list.lines + [summary + "\n"]))
-        } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
-            // Changes, and items kept although the archive differs, are told even if no user is watching.
-            session.message(summary + "\n")
-        } else {
-            session.note(summary)
-        }
+        let summary = report.summary(done, into: target.words, isMade: isMade)
+        try session.tell(
+            report, summary, list,
+            json: report.json(of: source.json, keychain: target.name, changes, unmapped: unmapped.json), result)
     }
 
     /// Names the items, those first that are lost.
@@ -111,12 +106,7 @@ struct RestoreText {
         if report.stayingBehind.contains(where: { $0.reason == .thisDeviceOnly }), !session.style.isQuiet {
             session.message("kcbackup: hint: \(reinstalledThenRestored)\n")
         }
-        let failing = session.paragraphs(report.failing.map(\.item.words)) {
-            Remark(
-                "\(report.isDryRun ? "would not be" : "not") \(done.participle)",
-                because: report.failing[$0].problem.words)
-        }
-        for line in failing { list.add(problem: line) }
+        list.add(failing: report, named: report.failing.map(\.item.words), done)
         if report.failing.contains(where: { $0.problem == .identityTaken }), !session.style.isQuiet {
             if isOfSome {
                 session.message("kcbackup: hint: a restore of the whole archive restores both\n")
@@ -126,11 +116,5 @@ struct RestoreText {
                 )
             }
         }
-    }
-
-    private var summary: String { report.summary(done, into: target.words, isMade: isMade) }
-
-    private var json: JSONValue {
-        report.json(of: source.json, keychain: target.name, changes, unmapped: unmapped.json)
     }
 }

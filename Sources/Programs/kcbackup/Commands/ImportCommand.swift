@@ -104,23 +104,32 @@ struct ImportCommand: Verb {
         let keyring = DesktopKeyring(target.keychain)
         let kind: StoreKind = keyring == nil ? .keychain : .keyring
         try kind.check(options.demands + (removeFromFile ? [.removesFromFile] : []))
-        if let keyring {
-            return try KeyringImport(
-                path: file, opening: opening.access, table: table, keyring: keyring, options: options,
-                given: onConflict,
-                isDryRun: dryRun, keepsState: !noUndo
-            ).run(in: session)
+        if keyring != nil, Path.isFolder(session.machine.resolve(file)) {
+            throw UsageProblem(
+                "an import into the desktop keyring takes one file, and \(quoted(file)) is a folder",
+                hint: "import the files in it one by one")
         }
-        let local = try LocalKeychain(target.keychain, in: session.machine)
+        let store: any NamedStore = try keyring ?? LocalKeychain(target.keychain, in: session.machine)
+        let isMissing = try (store as? LocalKeychain).map { try !Path.exists($0.path) } ?? false
         // Check before asking the user in vain.
-        let isThere = try Path.exists(local.path)
-        if !isThere, !dryRun { _ = try target.open(in: session) }
-
+        if isMissing, !dryRun { _ = try target.open(in: session) }
+        // Where the desktop keyring is what commands use, a keychain has to be named to undo its changes.
+        let lists = try KeychainLists.load(from: session.machine.dataFolder)
+        let isElsewhere = target.keychain == nil && lists.store == .desktop
+        let place = try RestorePlace(
+            store, given: isElsewhere ? store.name : target.keychain, options, in: session)
         session.subject.file = file
-        let reader = ForeignReader(file, opening.access, in: session.context)
-        let reading: ForeignReading
+        let reading = try read(as: table, in: session)
+        if isElsewhere, !isMissing { warnOfPlace(store.name, in: session) }
+        return try FileImport(
+            path: file, reading: reading, target: place, given: onConflict, isDryRun: dryRun, keepsState: !noUndo,
+            removesFromFile: removeFromFile, session: session
+        ).run()
+    }
+
+    private func read(as table: CSVFormat?, in session: Session) throws -> ForeignReading {
         do {
-            reading = try reader.read(as: table)
+            return try ForeignReader(file, opening.access, in: session.context).read(as: table)
         } catch ForeignFailure.unknownFormat where Path.isFolder(session.machine.resolve(file)) {
             throw UsageProblem(
                 "\(quoted(file)) is a folder in which 'import' finds nothing that it can read",
@@ -134,25 +143,17 @@ struct ImportCommand: Verb {
             guard removeFromFile else { throw error }
             throw try FileRemoval.explain(error, of: file, in: session)
         }
-        // Where the desktop keyring is what commands use, a keychain has to be named to undo its changes.
-        let lists = try KeychainLists.load(from: session.machine.dataFolder)
-        let isElsewhere = target.keychain == nil && lists.store == .desktop
-        if isElsewhere, isThere { warnOfPlace(local, in: session) }
-        return try KeychainImport(
-            path: file, target: target, named: isElsewhere ? local.name : target.keychain, policy: onConflict ?? .newer,
-            isDryRun: dryRun, keepsState: !noUndo, removesFromFile: removeFromFile
-        ).run(reading, in: session)
     }
 
     /// Says where the items go, if the user chose the desktop keyring for commands that name no keychain.
-    private func warnOfPlace(_ local: LocalKeychain, in session: Session) {
+    private func warnOfPlace(_ keychain: String, in session: Session) {
         session.warn(
-            "the items \(dryRun ? "would go" : "go") to keychain \(quoted(local.name)), since an import goes into a "
+            "the items \(dryRun ? "would go" : "go") to keychain \(quoted(keychain)), since an import goes into a "
                 + "keychain where no store is named, and not into the desktop keyring, which is the default")
         if session.style.isQuiet { return }
         session.message(
             "kcbackup: hint: '\(OptionName.into.spelling) \(DesktopKeyring.all.name)' takes them there; "
-                + "'\(OptionName.into.spelling) \(shellWord(local.name))' says that the keychain is meant\n")
+                + "'\(OptionName.into.spelling) \(shellWord(keychain))' says that the keychain is meant\n")
     }
 
     /// Returns the format for a table with the named columns.

@@ -187,7 +187,7 @@ struct RestoreCommand: Verb {
     ) throws -> ExitStatus {
         // Refuses what may not be restored, before anything is asked for.
         _ = try RestoreBackup(proven, options: options)
-        let new = try target.place.newStore(for: proven)
+        let new = try target.place.newStore(for: .archive(proven))
         if let new { try confirm(new, target, session) }
 
         var request = RestoreRequest(.archive(proven), options, keepsState: !noUndo) { isNeeded in

@@ -5,7 +5,6 @@ internal import KCHomeFiles
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
-internal import KCKeychainStore
 internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
@@ -123,11 +122,12 @@ struct FileRemoval {
     ///
     /// - Returns: the number of records; nil if the file stays as it was, which is said.
     /// - Throws: what reading the keychain throws, and as `RestorableHome.rewrite`.
-    func run(_ contents: ForeignContents, in store: Keychain) throws -> Int? {
+    func run(_ contents: ForeignContents, in store: any RestorableStore) throws -> Int? {
         var options = RestoreOptions()
         options.conflictPolicy = .keep
         options.isDryRun = true
-        let check = try RestoreBackup(.items(contents.items), options: options).run(into: store)
+        let request = RestoreRequest(.items(contents.items), options, keepsState: false)
+        let check = try store.restore(request, RestoreObserver())
         switch try plan(contents, held: check.presentCount) {
         case .stays:
             session.warn(
