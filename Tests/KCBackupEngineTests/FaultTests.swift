@@ -112,7 +112,7 @@ struct FaultTests {
                 var options = RestoreOptions()
                 options.replacing = replaces ? .archived : nil
                 let faulty = FaultyTarget(target) { if $0 == failing { throw Fault() } }
-                #expect(throws: Fault()) { try RestoreBackup(archive, options: options).run(into: faulty) }
+                #expect(throws: Fault()) { try Bring(.archive(archive), options: options).run(into: faulty) }
                 #expect(try machine.folder.read("target.keychain") == before)
             }
         }
@@ -131,7 +131,7 @@ struct FaultTests {
         let before = try machine.folder.read("target.keychain")
         var observer = RestoreObserver()
         observer.planned = { throw Fault() }
-        let restore = try RestoreBackup(archive, options: RestoreOptions())
+        let restore = try Bring(.archive(archive), options: RestoreOptions())
         #expect(throws: Fault()) { try restore.run(into: target, observer) }
         #expect(try machine.folder.read("target.keychain") == before)
     }
@@ -167,7 +167,7 @@ struct FaultTests {
             let before = try machine.folder.read("target.keychain")
             for interrupted in 0..<4 {
                 let faulty = FaultyTarget(target) { if $0 == interrupted { Interruption.request(SIGTERM) } }
-                let failed = failure { _ = try RestoreBackup(archive, options: RestoreOptions()).run(into: faulty) }
+                let failed = failure { _ = try Bring(.archive(archive), options: RestoreOptions()).run(into: faulty) }
                 Interruption.request(0)
                 guard case ArchiveFailure.stream(let stream)? = failed, stream.kind == .interrupted,
                     try machine.folder.read("target.keychain") == before

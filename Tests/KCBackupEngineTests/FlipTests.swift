@@ -152,7 +152,7 @@ struct FlipTests {
         #expect(
             throws: ArchiveFailure.damaged(rule: "'\(member)' does not match its checksum")
         ) {
-            try RestoreBackup(archive, options: RestoreOptions()).run(into: target)
+            try Bring(.archive(archive), options: RestoreOptions()).run(into: target)
         }
         #expect(target.written == 0)
         #expect(throws: ArchiveFailure.self) { try archive.verify() }
@@ -182,7 +182,7 @@ struct FlipTests {
     }
 
     /// A restore of an archive that `target` overwrites by another one when planning is over.
-    private func restoring(_ mode: ArchiveMode, alteredInBetweenBy target: RecordingTarget) throws -> RestoreBackup {
+    private func restoring(_ mode: ArchiveMode, alteredInBetweenBy target: RecordingTarget) throws -> Bring {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine[mode])
         let folder = try TemporaryFolder()
@@ -195,6 +195,6 @@ struct FlipTests {
         target.beforeWriting = { try folder.overwrite("a.kcb", altered) }
         var options = RestoreOptions()
         options.replacing = .archived
-        return try RestoreBackup(archive, options: options)
+        return try Bring(.archive(archive), options: options)
     }
 }

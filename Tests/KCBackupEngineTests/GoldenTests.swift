@@ -136,7 +136,7 @@ struct GoldenTests {
         #expect(archive.origin == .thisDevice)
         let folder = try TemporaryFolder()
         let target = try golden.target(for: archive, in: folder)
-        let report = try RestoreBackup(archive, options: RestoreOptions()).run(into: target)
+        let report = try Bring(.archive(archive), options: RestoreOptions()).run(into: target)
         #expect(report.counts.create == 40)
         #expect(try Golden.describe(target) == Golden.read("v1-contents.tsv"))
     }

@@ -79,7 +79,7 @@ struct Genuine: Sendable {
             let archive = try open()
             var options = RestoreOptions()
             options.acceptedOrigin = archive.header.device
-            _ = try RestoreBackup(archive, options: options).run(into: target)
+            _ = try Bring(.archive(archive), options: options).run(into: target)
         }
         return (verifying, restoring, target.written)
     }

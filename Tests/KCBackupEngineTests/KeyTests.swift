@@ -40,7 +40,7 @@ struct KeyTests {
         #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"], hasPassphrase: false)) { try archive.verify() }
         let target = RecordingTarget()
         #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"], hasPassphrase: false)) {
-            try RestoreBackup(archive, options: RestoreOptions()).run(into: target)
+            try Bring(.archive(archive), options: RestoreOptions()).run(into: target)
         }
         #expect(target.written == 0)
         #expect(try names(machine.open(path, with: restorer)) == ["ann"])
@@ -274,14 +274,14 @@ struct OriginTests {
         let opened = try machine.open(archive(on: maker, to: [identity.recipient]), with: identity)
         #expect(opened.origin == .unknown)
         #expect(throws: RestoreRefusal.unknownOrigin(device: maker.device.id)) {
-            _ = try RestoreBackup(opened, options: RestoreOptions())
+            _ = try Bring(.archive(opened), options: RestoreOptions())
         }
         var options = RestoreOptions()
         options.acceptedOrigin = machine.device.id
         #expect(throws: RestoreRefusal.unknownOrigin(device: maker.device.id)) {
-            _ = try RestoreBackup(opened, options: options)
+            _ = try Bring(.archive(opened), options: options)
         }
         options.acceptedOrigin = maker.device.id
-        #expect(try RestoreBackup(opened, options: options).run(into: machine.makeKeychain()).counts.create == 1)
+        #expect(try Bring(.archive(opened), options: options).run(into: machine.makeKeychain()).counts.create == 1)
     }
 }

@@ -61,7 +61,7 @@ struct RestoredItemsTests {
             items: try items([.whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly]))
         var options = RestoreOptions()
         options.isDryRun = true
-        let report = try RestoreBackup(.items(source), options: options).run(into: EmptyKeyring())
+        let report = try Bring(.items(source), options: options).run(into: EmptyKeyring())
         #expect(report.counts.create == 1 && report.stayingBehind.map(\.reason) == [.notBoundThere])
         #expect(report.contents.counts.total == 2)
         #expect(report.contents.omitted == 1 && report.contents.damaged == 1)

@@ -105,14 +105,14 @@ struct RuleTests {
 
         let target = try new.makeKeychain()
         let encrypted = try new.open(old.folder.path("a.kcb"), passphrase: "horse")
-        let report = try RestoreBackup(.archive(encrypted), options: options) { _, _, _ in .restores }.run(into: target)
+        let report = try Bring(.archive(encrypted), options: options) { _, _, _ in .restores }.run(into: target)
         #expect(report.failing.map { $0.item.accessibility.rawValue } == ["aku", "cku", "dku"])
         #expect(report.failing.allSatisfy { $0.problem == .noKey })
         #expect(try Set(target.contents().keys) == ["ak", "ck", "dk"])
 
         let second = try new.makeKeychain("second")
         let unencrypted = try new.open(old.folder.path("u.kcb"))
-        _ = try? RestoreBackup(.archive(unencrypted), options: options) { _, _, _ in .restores }.write(into: second)
+        _ = try? Bring(.archive(unencrypted), options: options) { _, _, _ in .restores }.write(into: second)
         for item in try second.find(ItemQuery()).items {
             #expect(throws: KeychainStoreError.self) { _ = try second.secret(of: item) }
         }

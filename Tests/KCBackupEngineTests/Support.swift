@@ -85,7 +85,7 @@ final class Machine: Sendable {
         var options = RestoreOptions()
         options.acceptedOrigin = archive.header.device
         change(&options)
-        return try RestoreBackup(archive, options: options).run(into: keychain)
+        return try Bring(.archive(archive), options: options).run(into: keychain)
     }
 }
 
@@ -141,7 +141,7 @@ extension Keychain {
         var options = RestoreOptions()
         options.conflictPolicy = policy
         options.isDryRun = isDryRun
-        return try RestoreBackup(.items(items), options: options).run(into: self)
+        return try Bring(.items(items), options: options).run(into: self)
     }
 
     /// Changes the secret of an item.

@@ -53,7 +53,7 @@ enum FailureExamples {
         ("AgeFailure", "Formats/KCAgeEncryption/AgeFailure.swift"),
         ("PluginFailure", "Formats/KCAgeEncryption/PluginHost.swift"),
         ("ArchiveFailure", "Archive/KCBackupArchive/ArchiveFailure.swift"),
-        ("RestoreRefusal", "Backup/KCBackupEngine/RestoreBackup.swift"),
+        ("RestoreRefusal", "Backup/KCBackupEngine/Bring.swift"),
         ("ForeignFailure", "Importers/KCItemSources/ForeignFailure.swift"),
         ("JobFailure", "Tasks/KCBackupJobs/JobFailure.swift"),
         ("JobFinding", "Tasks/KCBackupJobs/JobFinding.swift"),

@@ -23,25 +23,30 @@ extension AlikePlaces {
             if !hasOthers { hasOthers = try existing.hasOthersInSeries(of: item) }
         }
         if !hasOthers, ImportedUUIDs(derived).several.isEmpty { return }
-        var visitor = ArchivedRecords(needed: needed, places: self)
-        _ = try records.visit(&visitor)
-        self = visitor.places
-        try finish()
+        try add(records) { $0.uuid.isDerived && needed.contains($0) }
     }
 
-    /// Matches the records of an import to the items of a target.
+    /// Matches the records of a file to the items of a target.
     ///
-    /// Nothing is kept of a record that has no others beside it, neither in the source nor in the target.
+    /// Nothing is kept of a record that has no others beside it, neither in the file nor in the target.
     ///
-    /// - Throws: what the source and the target throw, `CryptographyFailure`.
-    init(of source: some ItemSource, in existing: any ExistingItems) throws {
-        var survey = Survey()
-        if try !existing.isEmpty { try source.visitItems(&survey) }
-        let uuids = ImportedUUIDs(survey.takeUUIDs())
-        try self.init(in: existing, imported: uuids)
-        if uuids.isEmpty { return }
-        var visitor = ImportedRecords(existing: existing, several: uuids.several, places: self)
-        try source.visitItems(&visitor)
+    /// - Throws: as the other one.
+    init(ofFile records: RestoreRecords, in existing: any ExistingItems) throws {
+        var uuids: [ItemUUID] = []
+        if try !existing.isEmpty { try records.visitItems { uuids.append($0.uuid) } }
+        let imported = ImportedUUIDs(consume uuids)
+        try self.init(in: existing, imported: imported)
+        if imported.isEmpty { return }
+        try add(records) { item in
+            guard item.uuid.isDerived else { return false }
+            return try imported.several.contains(item.uuid.with(ordinal: 0)) || existing.hasOthersInSeries(of: item)
+        }
+    }
+
+    /// Adds the records that meet a condition, and matches them.
+    private mutating func add(_ records: RestoreRecords, where meets: @escaping (Item) throws -> Bool) throws {
+        var visitor = AddingVisitor(meets: meets, places: self)
+        _ = try records.visit(&visitor)
         self = visitor.places
         try finish()
     }
@@ -60,57 +65,15 @@ extension Item {
     }
 }
 
-/// Adds the records of an archive.
-private struct ArchivedRecords: RecordVisitor {
-    let needed: SelectedSecrets
+private struct AddingVisitor: RecordVisitor {
+    let meets: (Item) throws -> Bool
     var places: AlikePlaces
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
-        guard item.uuid.isDerived, needed.contains(item) else { return }
+        guard try meets(item) else { return }
         let isKnown = state == .open || state == .absent
         try places.add(item, secret: isKnown ? places.codes.secret(secret) : nil)
     }
-}
-
-/// Collects the UUIDs of the records of an import.
-private struct Survey: ItemVisitor {
-    private var uuids: [ItemUUID] = []
-
-    /// The UUIDs, which it has no longer then: one list of a million is enough.
-    mutating func takeUUIDs() -> [ItemUUID] {
-        defer { uuids = [] }
-        return uuids
-    }
-
-    mutating func wants(_ item: Item) throws -> Bool {
-        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
-        uuids.append(item.uuid)
-        return false
-    }
-
-    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {}
-
-    func skip(damaged item: Item?) {}
-}
-
-/// Adds the records of an import that have others beside them.
-private struct ImportedRecords: ItemVisitor {
-    let existing: any ExistingItems
-    let several: Set<ItemUUID>
-    var places: AlikePlaces
-
-    func wants(_ item: Item) throws -> Bool {
-        guard item.uuid.isDerived else { return false }
-        if several.contains(item.uuid.with(ordinal: 0)) { return true }
-        return try existing.hasOthersInSeries(of: item)
-    }
-
-    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
-        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
-        try places.add(item, secret: places.codes.secret(secret))
-    }
-
-    func skip(damaged item: Item?) {}
 }

@@ -5,21 +5,13 @@ internal import KCKeychainModel
 
 /// Matches the records of a restore: an item with the UUID of a record is that record, and becomes exactly as it is.
 struct ArchiveMatching: RecordMatching {
-    private let rules: RestoreRules
-    private let existing: any ExistingItems
-    private let places: AlikePlaces
-    private let form: SecretForm
+    let rules: RestoreRules
+    let existing: any ExistingItems
+    let places: AlikePlaces
+    let form: SecretForm
     /// Whether the target is empty; planning writes nothing, so this does not change.
-    private let isEmpty: Bool
-    private var crossings = Crossings()
-
-    init(_ rules: RestoreRules, _ existing: any ExistingItems, _ places: AlikePlaces, form: SecretForm) throws {
-        self.rules = rules
-        self.existing = existing
-        self.places = places
-        self.form = form
-        isEmpty = try existing.isEmpty
-    }
+    let isEmpty: Bool
+    var crossings = Crossings()
 
     mutating func match(
         _ record: Item, ordinal: Int, secret: borrowing SecretBytes, state: SecretState

@@ -5,7 +5,7 @@ package import KCKeychainModel
 /// A trial restore: restores an archive and compares the result with the archive.
 package struct DrillBackup {
     private let archive: ProvenArchive
-    private let restore: RestoreBackup
+    private let restore: Bring
 
     /// Prepares a trial restore.
     ///
@@ -13,7 +13,7 @@ package struct DrillBackup {
     package init(_ archive: ProvenArchive) throws(RestoreRefusal) {
         var options = RestoreOptions()
         options.acceptedOrigin = archive.header.device
-        restore = try RestoreBackup(archive, options: options)
+        restore = try Bring(.archive(archive), options: options)
         self.archive = archive
     }
 

@@ -5,11 +5,11 @@ internal import KCKeychainModel
 
 /// Exports what an archive would restore into an empty keychain.
 package struct ExportBackup {
-    private let restore: RestoreBackup
+    private let restore: Bring
 
-    /// - Throws: as `RestoreBackup.init`.
+    /// - Throws: as `Bring.init`.
     package init(_ proven: ProvenArchive, options: RestoreOptions) throws {
-        restore = try RestoreBackup(proven, options: options)
+        restore = try Bring(.archive(proven), options: options)
     }
 
     /// Passes the items to an export, after the archive has been read to its end once.
@@ -17,7 +17,7 @@ package struct ExportBackup {
     /// - Parameters:
     ///   - export: what takes the items, and records those that are not exported.
     ///   - step: called once per item and reading.
-    /// - Throws: as `RestoreBackup.run`.
+    /// - Throws: as `Bring.run`.
     package func run(to export: ItemExport, step: @escaping () -> Void) throws -> ItemExport {
         var visitor = SelectedItems(export)
         let report = try restore.visit(&visitor, step: step)

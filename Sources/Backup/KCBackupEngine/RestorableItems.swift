@@ -4,7 +4,7 @@ internal import KCKeychainKeys
 package import KCKeychainModel
 
 // The items that an archive would restore on this device, to be read and not written anywhere.
-extension RestoreBackup {
+extension Bring {
     /// Decides which items a restore into an empty keychain would make, without opening a secret.
     ///
     /// - Parameters:

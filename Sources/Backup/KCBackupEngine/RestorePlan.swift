@@ -20,7 +20,8 @@ struct RestorePlan {
     func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
         if replaced == nil, !actions.writesAny { return report }
         if let replaced { _ = try writer.removeLocalItems(replaced, except: staying) }
-        var visitor = ApplyingVisitor(actions, matching, writer, form: records.form, step)
+        var visitor = ApplyingVisitor(
+            actions: actions, matching: matching, writer: writer, form: records.form, step: step)
         try records.visitAgain(found, &visitor)
         // After a signal during the last items, the transaction must not be committed.
         if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
@@ -79,11 +80,11 @@ struct AnnouncingVisitor: RecordVisitor {
 
 /// The pass that decides.
 struct PlanningVisitor<Matching: RecordMatching>: RecordVisitor {
-    private(set) var matching: Matching
-    private let rules: RestoreRules
-    private let observe: (Item, RestoreAction) throws -> Void
+    var matching: Matching
+    let rules: RestoreRules
     /// True if items with the same attributes are told apart by comparison, so that their own names say nothing.
-    private let isAnnounced: Bool
+    let isAnnounced: Bool
+    let observe: (Item, RestoreAction) throws -> Void
     /// The items that will be written; recorded only if local items are removed first.
     private(set) var restored = RestoredItems()
     /// The items that stay as they are where the others are removed first.
@@ -94,16 +95,6 @@ struct PlanningVisitor<Matching: RecordMatching>: RecordVisitor {
     private(set) var unasking: [Item] = []
     private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
     private(set) var notOpened = 0
-
-    init(
-        _ matching: Matching, _ rules: RestoreRules, isAnnounced: Bool,
-        observe: @escaping (Item, RestoreAction) throws -> Void
-    ) {
-        self.matching = matching
-        self.rules = rules
-        self.isAnnounced = isAnnounced
-        self.observe = observe
-    }
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
@@ -178,23 +169,12 @@ struct RestoredItems {
 
 /// The pass that carries out the plan.
 private struct ApplyingVisitor: RecordVisitor {
-    private let actions: ActionList
-    private let matching: any RecordMatching
-    private let writer: any ItemWriter
-    private let form: SecretForm
-    private let step: () -> Void
-    private var ordinal = 0
-
-    init(
-        _ actions: ActionList, _ matching: any RecordMatching, _ writer: any ItemWriter, form: SecretForm,
-        _ step: @escaping () -> Void
-    ) {
-        self.actions = actions
-        self.matching = matching
-        self.writer = writer
-        self.form = form
-        self.step = step
-    }
+    let actions: ActionList
+    let matching: any RecordMatching
+    let writer: any ItemWriter
+    let form: SecretForm
+    let step: () -> Void
+    var ordinal = 0
 
     mutating func take(
         _ record: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState

@@ -29,7 +29,7 @@ package final class ArchiveStore: ReadableStore {
         _ proven: ProvenArchive, _ options: RestoreOptions, identity: String, step: @escaping () -> Void,
         openSecrets: @escaping () throws -> Void
     ) throws {
-        _ = try RestoreBackup(proven, options: options)
+        _ = try Bring(.archive(proven), options: options)
         self.proven = proven
         self.options = options
         self.identity = identity
@@ -39,12 +39,12 @@ package final class ArchiveStore: ReadableStore {
 
     package func itemCount() throws -> Int {
         var count = 0
-        _ = try RestoreBackup(proven, options: options).survey(step: step) { _ in count += 1 }
+        _ = try Bring(.archive(proven), options: options).survey(step: step) { _ in count += 1 }
         return count
     }
 
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
-        _ = try RestoreBackup(proven, options: options).visit(&visitor, step: step)
+        _ = try Bring(.archive(proven), options: options).visit(&visitor, step: step)
     }
 
     package func open(_ needed: NeededSecrets) throws { if needed != .withoutQuestion { try openSecrets() } }
@@ -52,7 +52,7 @@ package final class ArchiveStore: ReadableStore {
     package func list(_ filter: ItemFilter, withSecrets: Bool, in log: ItemLog) throws -> Shortfall {
         var options = options
         options.filter = filter
-        let backup = try RestoreBackup(proven, options: options)
+        let backup = try Bring(.archive(proven), options: options)
         if withSecrets {
             var visitor = ItemLogger(filter, withSecrets: true, log)
             let report = try backup.visit(&visitor, step: step)

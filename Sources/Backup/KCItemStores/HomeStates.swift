@@ -109,7 +109,7 @@ struct HomeStates {
                 let record = try HomeRecord.read(of: state, in: root, device)
             else { throw ArchiveFailure.damaged(rule: "its record is missing") }
             var visitor = KeptFiles()
-            _ = try RestoreBackup(proven, options: RestoreOptions()).visit(&visitor, step: {})
+            _ = try Bring(.archive(proven), options: RestoreOptions()).visit(&visitor, step: {})
             return (visitor.files, record)
         }
     }

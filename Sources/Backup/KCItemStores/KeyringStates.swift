@@ -56,12 +56,12 @@ package struct KeyringStates: StateKeeping {
     /// Before anything is written, the state is kept, unless it was kept by an earlier run that this one finishes.
     ///
     /// - Parameter scope: what the user named.
-    /// - Throws: `StateFailure.notKept`, and what `RestoreBackup` throws.
+    /// - Throws: `StateFailure.notKept`, and what `Bring` throws.
     func restore(
         _ source: RestoreSource, _ options: RestoreOptions, for scope: ServiceScope, _ given: ServiceTarget.Options,
         _ keeping: Keeping, _ observer: RestoreObserver = RestoreObserver()
     ) throws -> RestoreReport {
-        let backup = try RestoreBackup(source, options: options)
+        let backup = try Bring(source, options: options)
         let identity = try source.identity(on: setting.device.keyIfAny())
         let record = identity.map { RestoreRecord.name(of: $0, scope) }
         var given = given

@@ -28,7 +28,7 @@ package final class RestorableHome: RestorableStore {
     ///
     /// - Throws: `HomeFailure.changedMeanwhile`, `BrokenOffWrite` after files were written.
     package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {
-        let backup = try RestoreBackup(request.source, options: request.options)
+        let backup = try Bring(request.source, options: request.options)
         if !isOpen { try request.openArchive(true) }
         isOpen = true
         let home = try WritableHome(self.home)

@@ -33,7 +33,7 @@ package final class RestorableKeychain: RestorableStore {
     }
 
     package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {
-        let backup = try RestoreBackup(request.source, options: request.options)
+        let backup = try Bring(request.source, options: request.options)
         func run(into target: some ItemTarget, keep: () throws -> Void = {}) throws -> RestoreReport {
             try backup.run(into: target, keep: keep, observer)
         }

@@ -44,7 +44,7 @@ package final class RestorableKeyring: RestorableStore {
     package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {
         if connected == nil {
             // Refuses what may not be restored, before anything is asked for.
-            _ = try RestoreBackup(request.source, options: request.options)
+            _ = try Bring(request.source, options: request.options)
             try request.openArchive(true)
         }
         return try KeyringStates(client(), setting).restore(

@@ -20,7 +20,7 @@ package protocol RestorableStore {
     /// A rehearsal, and then the restore itself, ask for each secret once. A store that does not exist is made only if
     /// something is written to it; see `RestoreReport.makesKeychain`.
     ///
-    /// - Throws: `StateFailure.notKept`, the errors of opening the store, and what `RestoreBackup` throws.
+    /// - Throws: `StateFailure.notKept`, the errors of opening the store, and what `Bring` throws.
     func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport
 
     /// Returns the parts of a restored item that the store does not hold; nil if it holds all items as they are.

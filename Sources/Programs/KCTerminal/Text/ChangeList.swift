@@ -86,7 +86,7 @@ extension Session {
     /// Tells the result of a restore or an import, after the items that it changes.
     ///
     /// - Parameter result: receives the result, as `Session.result` does.
-    func tell(
+    package func tell(
         _ report: RestoreReport, _ summary: String, _ list: ChangeList, json: @autoclosure () -> JSONValue,
         _ result: (JSONValue, [String]) throws -> Void
     ) throws {

@@ -27,7 +27,7 @@ struct AcceptOriginOption: ParsableArguments {
         about proven: ProvenArchive, _ options: inout RestoreOptions, question: String, in session: Session
     ) throws {
         do throws(RestoreRefusal) {
-            _ = try RestoreBackup(proven, options: options)
+            _ = try Bring(.archive(proven), options: options)
         } catch {
             guard case .unknownOrigin(let device) = error, session.world.terminal.isAttended else { throw error }
             session.warn("device \(device), which signed this archive, is not trusted")

@@ -186,7 +186,7 @@ struct RestoreCommand: Verb {
         into target: RestorePlace, _ session: Session, _ result: (JSONValue, [String]) throws -> Void
     ) throws -> ExitStatus {
         // Refuses what may not be restored, before anything is asked for.
-        _ = try RestoreBackup(proven, options: options)
+        _ = try Bring(.archive(proven), options: options)
         let new = try target.place.newStore(for: .archive(proven))
         if let new { try confirm(new, target, session) }
 

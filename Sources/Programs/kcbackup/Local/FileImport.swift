@@ -9,6 +9,7 @@ internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
 internal import KCStoreTasks
+internal import KCTerminal
 
 /// Imports what was read of a file into a store, and reports that.
 struct FileImport {
@@ -113,7 +114,7 @@ struct FileImport {
         if try session.machine.desktopKeyring() == .running, !session.style.isQuiet {
             session.message("kcbackup: hint: \(KeyringHint.running.words)\n")
         }
-        return try RestoreBackup(source, options: options).run(
+        return try Bring(source, options: options).run(
             into: EmptyTarget(form: .plain), observer(progress.step))
     }
 

@@ -87,24 +87,21 @@ package struct RestoreReport: Sendable {
     package var writesSomething: Bool { counts.create + counts.update + counts.remove > 0 }
 }
 
-/// Restores an archive, or items that are in none: reads all to make a plan, then writes in the same transaction, from
-/// memory or, if an archive is large, by reading it again.
+/// Brings the items of an archive, or items that are in none, into a target: a restore, or an import.
+///
+/// All records are read to make a plan, which is then carried out in the same transaction, from memory or, if an archive is
+/// large, by reading it again.
 ///
 /// The transaction writes nothing until the plan is complete. The plan therefore cannot become stale, and a failure at
 /// any point leaves the target as it was.
-package struct RestoreBackup {
+package struct Bring {
     private let source: RestoreSource
     private var options: RestoreOptions
     private let rules: RestoreRules
     /// How many bytes of records may be held; none only in the test of what is read again.
     var heldLimit = HeldRecords.limit
 
-    /// Prepares a restore.
-    package init(_ archive: ProvenArchive, options: RestoreOptions) throws(RestoreRefusal) {
-        try self.init(.archive(archive), options: options)
-    }
-
-    /// Prepares a restore of an archive or of other items.
+    /// Prepares a restore or an import.
     package init(_ source: RestoreSource, options: RestoreOptions) throws(RestoreRefusal) {
         try self.init(source, options: options) { accessibility, mode, onSameDevice in
             Verdict.decide(accessibility, in: mode, onSameDevice: onSameDevice)
@@ -132,15 +129,15 @@ package struct RestoreBackup {
         rules = RestoreRules(mode: header.mode, isSameDevice: archive.isFromThisDevice, options, verdict: verdict)
     }
 
-    /// Restores into `target`.
+    /// Restores or imports into `target`.
     ///
     /// - Parameters:
     ///   - keep: called before anything is written, in the same transaction; not called if nothing is.
     ///   - observer: receives the decisions.
     /// - Throws: `ArchiveFailure` (`passcodeNeeded` if the target's class keys differ from the archive's),
     ///   `RestoreRefusal` (`nothingMatches`, `itemsStayBehind`, `conflicts`, `unconfirmed`, `wouldRemoveForBroken`,
-    ///   `wouldRemoveUnread`, `wouldRemoveUnopened`,
-    ///   `wouldRemoveAsking`), and what the target and `keep` throw; nothing is written then.
+    ///   `wouldRemoveUnread`, `wouldRemoveUnopened`, `wouldRemoveAsking`; of an import `conflicts`, `cannotWrite`), and what
+    ///   the items, the target and `keep` throw; nothing is written then.
     package func run(
         into target: some ItemTarget, keep: () throws -> Void = {}, _ observer: RestoreObserver = RestoreObserver()
     ) throws -> RestoreReport {
@@ -148,7 +145,7 @@ package struct RestoreBackup {
     }
 
     /// The same restore, as a dry run.
-    func rehearsing() -> RestoreBackup {
+    func rehearsing() -> Bring {
         var rehearsal = self
         rehearsal.options.isDryRun = true
         return rehearsal
@@ -203,13 +200,15 @@ package struct RestoreBackup {
         rules.replacesInPlace = existing.needsAnnouncements
         // Elsewhere it makes no difference, and reading it takes another pass.
         if existing.kind == .desktopKeyring { rules.source = try source.passage() }
-        if case .items(let items) = source, existing.kind == .keychain {
-            let places = try AlikePlaces(of: items, in: existing)
+        if source.archive == nil, existing.kind == .keychain {
+            let places = try AlikePlaces(ofFile: records, in: existing)
             let matching = try FileMatching(rules, existing, places, namesLimit: options.namesLimit)
             return try plan(records, matching, rules, existing, observer)
         }
         let places = try AlikePlaces(of: records, in: existing)
-        return try plan(records, ArchiveMatching(rules, existing, places, form: form), rules, existing, observer)
+        let matching = try ArchiveMatching(
+            rules: rules, existing: existing, places: places, form: form, isEmpty: existing.isEmpty)
+        return try plan(records, matching, rules, existing, observer)
     }
 
     private func plan(
@@ -217,7 +216,9 @@ package struct RestoreBackup {
         _ existing: any ExistingItems, _ observer: RestoreObserver
     ) throws -> RestorePlan {
         var isConfirmed = true
-        var visitor = PlanningVisitor(matching, rules, isAnnounced: existing.needsAnnouncements) { item, action in
+        var visitor = PlanningVisitor(
+            matching: matching, rules: rules, isAnnounced: existing.needsAnnouncements
+        ) { item, action in
             if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
             observer.step()
             try observer.observe(item, action)
