@@ -124,7 +124,7 @@ enum SourceRule: String, CaseIterable, Sendable {
             return file.imports.filter {
                 $0 == "ArgumentParser" ? !Self.parserUsers.contains(target) : Self.owners[$0, default: target] != target
             }
-                .map { "\(file.path) imports \($0)" }
+            .map { "\(file.path) imports \($0)" }
         case .importsAreDeclared:
             let declared = manifest.dependencies[file.target ?? ""] ?? []
             return file.imports.filter { manifest.dependencies[$0] != nil && !declared.contains($0) }

@@ -25,8 +25,9 @@ import Testing
     }
 
     /// Runs the plugin on what a client sends, and returns the commands that it sends.
-    private func talk(_ sent: [[UInt8]], _ machine: String = "identity-v1") throws -> (KCTerminal.ExitStatus, [[String]])
-    {
+    private func talk(_ sent: [[UInt8]], _ machine: String = "identity-v1") throws -> (
+        KCTerminal.ExitStatus, [[String]]
+    ) {
         var world = home.world()
         let output = CollectedOutput()
         world.output = output

@@ -9,7 +9,9 @@ struct CommandArgumentsTests {
     private static func commands(below path: CommandPath) -> [CommandPath] {
         [path]
             + path.command.configuration.subcommands.flatMap { command in
-                commands(below: CommandPath(of: CommandLineTool.self, path.names + [command.configuration.commandName ?? ""]))
+                commands(
+                    below: CommandPath(of: CommandLineTool.self, path.names + [command.configuration.commandName ?? ""])
+                )
             }
     }
 

@@ -116,7 +116,9 @@ struct HelpTests {
     @Test("Help lists the main options of a verb first, in their order", arguments: verbs)
     func mainOptionsAreFirst(verb: String) throws {
         let first = try #require(try Self.groups(of: verb).first)
-        let type = try #require(CommandPath(of: CommandLineTool.self, verb.split(separator: " ").map(String.init)).command as? any Verb.Type)
+        let type = try #require(
+            CommandPath(of: CommandLineTool.self, verb.split(separator: " ").map(String.init)).command as? any Verb.Type
+        )
         let main = type.mainOptions.map(\.spelling)
         #expect(main.isEmpty == (first.title != OptionTitle.main.rawValue))
         #expect(main.isEmpty || first.options.filter { $0.hasPrefix("--") } == main)
@@ -127,7 +129,9 @@ struct HelpTests {
         let text = try #require(Self.texts[verb])
         // Up to the next option, or the end of the group.
         guard let about = text.firstMatch(of: /\n  --keychain <[^\n]*(\n {26}[^\n]*)*/)?.output.0 else { return }
-        let type = try #require(CommandPath(of: CommandLineTool.self, verb.split(separator: " ").map(String.init)).command as? any Verb.Type)
+        let type = try #require(
+            CommandPath(of: CommandLineTool.self, verb.split(separator: " ").map(String.init)).command as? any Verb.Type
+        )
         let isAccepted = type.keyringUse != .none
         #expect(about.contains("secret-service:") == isAccepted, "\(about)")
     }

@@ -35,7 +35,8 @@ struct LaptopWithTPMTests {
         }
     }
 
-    private func expect(_ line: String, on tpm: SoftwareTPM, _ status: KCTerminal.ExitStatus = .ok) -> TestHome.Outcome {
+    private func expect(_ line: String, on tpm: SoftwareTPM, _ status: KCTerminal.ExitStatus = .ok) -> TestHome.Outcome
+    {
         let outcome = run(line, on: tpm)
         #expect(outcome.status == status, "\(line): \(outcome.messages)")
         return outcome

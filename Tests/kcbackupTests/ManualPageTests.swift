@@ -97,7 +97,9 @@ struct ManualPageTests {
         func title(of option: OptionName) -> OptionTitle {
             let owners = verbs.filter { known[$0]?.contains(option.spelling) == true }
             let titles = owners.map { owner in
-                let verb = CommandPath(of: CommandLineTool.self, owner.split(separator: " ").map(String.init)).command as? any Verb.Type
+                let verb =
+                    CommandPath(of: CommandLineTool.self, owner.split(separator: " ").map(String.init)).command
+                    as? any Verb.Type
                 return verb?.title(of: option) ?? option.title
             }
             return Set(titles).count == 1 ? titles[0] : option.title

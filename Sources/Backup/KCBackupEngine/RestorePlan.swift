@@ -115,12 +115,14 @@ struct PlanningVisitor<Matching: RecordMatching>: RecordVisitor {
     ///
     /// - Throws: as `RestoreRecords.visitItems`, and what the target throws.
     mutating func finish(_ records: RestoreRecords) throws {
-        let (matching, count) = (matching, failing.count)
+        let matching = matching
+        var isSorted = true
         try matching.settle(records) { ordinal, match in
             actions.settle(match.action, at: ordinal)
             try note(match)
+            isSorted = false
         }
-        if failing.count > count { failing.sort { $0.item.precedes($1.item) } }
+        if !isSorted { failing.sort { $0.item.precedes($1.item) } }
     }
 
     private mutating func note(_ match: RecordMatch) throws {

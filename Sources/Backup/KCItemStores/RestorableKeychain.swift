@@ -89,7 +89,7 @@ package final class RestorableKeychain: RestorableStore {
     private func existing(for request: RestoreRequest) throws -> Keychain {
         if let opened { return opened }
         // Keys that are unlocked anyway are used to check seals. A restore that removes items checks all seals.
-        let keychain = try access.open()
+        let keychain = try request.source.archive == nil ? access.open() : access.opened()
         if let stored = request.source.archive?.stored {
             let isForeign = try keychain.form(ofSecretsUnder: stored.keybag) == .plain
             if isForeign {
@@ -130,7 +130,7 @@ package final class RestorableKeychain: RestorableStore {
         let known: [KeptStates.State]
         var damage: (any Error)?
         do {
-            known = try KeptStates(of: access.open(), in: setting.folder).listEverywhere()
+            known = try KeptStates(of: access.opened(), in: setting.folder).listEverywhere()
         } catch let error as KeychainStoreError where error.isOfTheFile {
             known = try statesAtPath().map(\.state)
             if known.isEmpty { throw error }
@@ -155,7 +155,7 @@ package final class RestorableKeychain: RestorableStore {
     }
 
     package func planUndo(to name: String?) throws -> UndoPlan {
-        let keychain = try access.open()
+        let keychain = try access.opened()
         // Else the state that a running change has kept, which is the present one until its end, would be passed over.
         try keychain.awaitChange()
         let states = KeptStates(of: keychain, in: setting.folder)

@@ -67,7 +67,9 @@ package struct Program {
         switch objection {
         case .notUTF8(let position):
             // The argument itself may be a secret that was typed in the wrong place.
-            let option = arguments.prefix(upTo: min(position, arguments.endIndex)).last.flatMap { isOption($0) ? $0 : nil }
+            let option = arguments.prefix(upTo: min(position, arguments.endIndex)).last.flatMap {
+                isOption($0) ? $0 : nil
+            }
             let place = option.map { ", after \(quoted($0))," } ?? ""
             let reason = "argument \(position)\(place) is not UTF-8"
             return session.report(.commandLine(.other(reason), command: CommandPath(of: root, []).words))

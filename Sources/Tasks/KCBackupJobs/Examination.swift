@@ -231,10 +231,15 @@ extension Examination {
     ///
     /// - Parameter isOfAnyJob: true if that of another job says it as well.
     mutating func add(_ problem: Problem, isOfAnyJob: Bool = false) {
+        let finding = Finding(job: job, folder: folder, problem: problem)
         let isKnown = report.problems.contains { known in
             (isOfAnyJob || known.job == nil || known.job == job) && known.problem.isSame(as: problem)
         }
-        if !isKnown { report.problems.append(Finding(job: job, folder: folder, problem: problem)) }
+        // Every check that a signal ends fails in a way of its own.
+        if describe(finding).outcome.isOfSignal, report.problems.contains(where: { describe($0).outcome.isOfSignal }) {
+            return
+        }
+        if !isKnown { report.problems.append(finding) }
     }
 
     mutating func warn(_ warning: Warning) { report.warnings.append((job, warning)) }

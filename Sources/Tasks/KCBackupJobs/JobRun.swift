@@ -173,7 +173,7 @@ package struct JobRun {
     }
 }
 
-/// What happens while a job runs.
+/// An event while a job runs.
 package enum JobRunEvent: TaskEvent {
     /// An archive is not counted by the rules, and stays.
     case notCounted(name: String, BackupFolder.Exclusion)
@@ -184,9 +184,9 @@ extension JobRun {
     package struct Report {
         /// How the run ended.
         package private(set) var outcome = RunOutcome.good
-        /// What failed or is missing, in the order in which it was found; empty if the run ended well.
+        /// The failures and gaps in the order in which they were found; empty if the run ended well.
         package private(set) var errors: [Trouble] = []
-        /// What else is to be known.
+        /// Other facts that the user needs to know.
         package fileprivate(set) var warnings: [Trouble] = []
         /// True if the backup is good, whatever became of its copies.
         package fileprivate(set) var isGood = false
@@ -233,7 +233,8 @@ extension JobRun {
 extension FolderBackup.Summary {
     /// How a run ends whose backup this is.
     fileprivate func outcome(_ describe: (any Error) -> CopyRecord.Failed) -> RunOutcome {
-        let failure = results.lazy.compactMap { if case .failed(let failure) = $0.result { failure } else { nil } }.first
+        let failure = results.lazy.compactMap { if case .failed(let failure) = $0.result { failure } else { nil } }
+            .first
         if let failure { return describe(failure).outcome }
         return damaged > 0 ? .incomplete : .good
     }

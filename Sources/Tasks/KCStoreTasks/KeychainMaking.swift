@@ -36,15 +36,14 @@ extension LocalKeychain {
             hasPasscode: passcode != nil, isChosen: passcode != nil || noPasscode,
             open: {
                 do {
-                    let keychain = try context.open(self, passcode: passcode)
-                    // Each write seals a secret anew, so only the class keys show that two rows have equal contents.
-                    try context.machine.unlocked.resume(keychain)
-                    return keychain
+                    return try context.open(self, passcode: passcode)
                 } catch let failure as KeychainFailure {
                     // A state can replace a file that is damaged or missing.
                     throw failure.error
                 }
             },
+            // Each write seals a secret anew, so only the class keys show that two rows have equal contents.
+            resume: { try context.machine.unlocked.resume($0) },
             unlock: { try context.unlock($0, of: self, for: .of(Protection.unconstrained), passcode: passcode) },
             make: { adopted, fill in
                 guard let adopted, let keychain = adopted.header.store?.keychain else {

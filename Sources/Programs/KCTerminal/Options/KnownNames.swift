@@ -30,7 +30,9 @@ package enum KnownNames {
     package static let keychains = CompletionKind.custom { _, _, _ in namesOfKeychains }
 
     /// The keychains, and the desktop keyring.
-    package static let keychainsAndKeyring = CompletionKind.custom { _, _, _ in namesOfKeychains + [DesktopKeyring.all.name] }
+    package static let keychainsAndKeyring = CompletionKind.custom { _, _, _ in
+        namesOfKeychains + [DesktopKeyring.all.name]
+    }
 
     /// The keychains, and the other stores that have a fixed name.
     package static let stores = CompletionKind.custom { _, _, _ in

@@ -1,7 +1,7 @@
 package import KCBackupEngine
 package import KCItemSources
 package import KCKeychainModel
-internal import KCReportText
+package import KCReportText
 
 /// The changes of a verb, item by item: for a dry run its result, otherwise messages.
 package struct ChangeList {

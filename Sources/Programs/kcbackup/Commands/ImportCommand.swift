@@ -113,13 +113,15 @@ struct ImportCommand: Verb {
         let isMissing = try (store as? LocalKeychain).map { try !Path.exists($0.path) } ?? false
         // Check before asking the user in vain.
         if isMissing, !dryRun { _ = try target.open(in: session) }
+        let keyringPlace = try keyring.map { try RestorePlace($0, given: $0.name, options, in: session) }
+        session.subject.file = file
+        let reading = try read(as: table, in: session)
         // Where the desktop keyring is what commands use, a keychain has to be named to undo its changes.
         let lists = try KeychainLists.load(from: session.machine.dataFolder)
         let isElsewhere = target.keychain == nil && lists.store == .desktop
-        let place = try RestorePlace(
-            store, given: isElsewhere ? store.name : target.keychain, options, in: session)
-        session.subject.file = file
-        let reading = try read(as: table, in: session)
+        let place =
+            try keyringPlace
+            ?? RestorePlace(store, given: isElsewhere ? store.name : target.keychain, options, in: session)
         if isElsewhere, !isMissing { warnOfPlace(store.name, in: session) }
         return try FileImport(
             path: file, reading: reading, target: place, given: onConflict, isDryRun: dryRun, keepsState: !noUndo,

@@ -34,9 +34,10 @@ struct JobRunText {
             }
         }
         let errors = report.errors.enumerated().compactMap { words($1, isFirst: $0 == 0) }
-        explanation = errors.dropFirst().reduce(errors.first) { before, error in
-            before.map { error.suffixed("; before that: \($0.message)") }
-        }?.unattended
+        explanation =
+            errors.dropFirst().reduce(errors.first) { before, error in
+                before.map { error.suffixed("; before that: \($0.message)") }
+            }?.unattended
         // Whoever emptied a remote must not have it copied again in silence.
         warnings = report.copies.warnings + report.warnings.compactMap { words($0)?.message }
     }

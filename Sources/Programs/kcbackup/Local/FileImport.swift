@@ -5,6 +5,7 @@ internal import KCForeignFormats
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
+internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
@@ -108,6 +109,8 @@ struct FileImport {
             request.change = .import
             return try target.place.restore(request, observer(progress.step))
         }
+        // Another run may have removed the keychain meanwhile.
+        guard isDryRun else { throw KeychainStoreError.notFound(target.name) }
         session.warn(
             "there is no keychain \(quoted(target.name)) yet; "
                 + "'kcbackup keychain create\(unquotedOperand(target.name))' makes it")
