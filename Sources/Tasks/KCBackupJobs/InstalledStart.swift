@@ -65,7 +65,7 @@ extension Job {
         let first = commands.compactMap { $0.exact.split(separator: " ").first }.filter {
             $0.exact.isASCIILettersAndDigits(or: "._+-")
         }
-        let isOfPass = keychain.flatMap(FileOfItems.path).map { Path.isFile($0 + "/.gpg-id") } ?? false
+        let isOfPass = backup.storeFile.map { Path.isFile($0 + "/.gpg-id") } ?? false
         return remotes.map { $0.host == nil ? "rclone" : "sftp" } + first + (isOfPass ? ["gpg"] : [])
     }
 }

@@ -58,7 +58,7 @@ extension Job {
     package var startsPrograms: Bool {
         if copyTo.contains(where: { RemoteLocation($0) != nil }) || fleet != nil || hasPluginKey { return true }
         if onSuccess != nil || onFailure != nil || !backup.commands.isEmpty { return true }
-        guard let path = keychain.flatMap(FileOfItems.path) else { return false }
+        guard let path = backup.storeFile else { return false }
         // A path with nothing there now may be a store, on another disk.
         return Path.isFile(path + "/.gpg-id") || !(Path.isFile(path) || Path.isFolder(path))
     }

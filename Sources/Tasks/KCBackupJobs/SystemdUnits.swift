@@ -166,7 +166,7 @@ package struct SystemdUnits {
 
     /// True if a private temporary folder would hide a file or folder of the job, also one to which a link leads.
     private var isInTemporaryFolder: Bool {
-        let store = job.keychain.map { FileOfItems.path($0) ?? $0 }
+        let store = job.backup.storeFile ?? job.keychain
         let given = ([job.folder] + [store].compactMap(\.self) + job.backup.files).filter { $0.exact.hasPrefix("/") }
         let paths = given + [job.place, surroundings.data]
         return (paths + paths.map(CatalogueFile.place(of:))).contains { path in

@@ -1,5 +1,6 @@
 package import KCAsking
 internal import KCByteStreams
+internal import KCItemStores
 package import KCStoreTasks
 
 /// The stores to back up, and the keys that open their archives.
@@ -39,6 +40,9 @@ package struct BackupRequest: Hashable, Sendable {
 
     /// The name of the store, if it is a single one that is named.
     package var storeName: String? { if case .named(let name) = stores { name } else { nil } }
+
+    /// The file or folder that is backed up, if it is no keychain; nil for any other store.
+    package var storeFile: String? { storeName.flatMap(FileOfItems.path) }
 
     /// The keys that open the archives; nil for unencrypted ones.
     package var keys: ArchiveKeyRequest? { if case .encrypted(let keys) = mode { keys } else { nil } }

@@ -27,6 +27,15 @@ package enum KeychainNameProblem: Error, Hashable, Sendable {
     case misnamed(String, MeantStore)
     /// A file without a path.
     case emptyPath
+
+    fileprivate init(insteadOf other: any NamedStore) {
+        self =
+            switch other {
+            case let home as NamedHome: .files(home.root)
+            case is DesktopKeyring: .desktopKeyring
+            default: .fileOfItems
+            }
+    }
 }
 
 extension LocalKeychain {
@@ -34,9 +43,7 @@ extension LocalKeychain {
     ///
     /// - Throws: `LocalKeychainFailure` (`emptyName`, `invalidName`, `listsDamaged`, `file`), `KeychainNameProblem`.
     package init(_ given: String?, in machine: Machine) throws {
-        if let given, FileOfItems.path(given) != nil { throw KeychainNameProblem.fileOfItems }
-        if DesktopKeyring(given) != nil { throw KeychainNameProblem.desktopKeyring }
-        if let root = given.flatMap({ HomeRoot(storeName: $0) }) { throw KeychainNameProblem.files(root) }
+        if let other = try given.flatMap(StoreChoice.prefixed) { throw KeychainNameProblem(insteadOf: other) }
         // No name of a keychain has a colon.
         if let given, given.exact.contains(":"), let meant = MeantStore(given) {
             throw KeychainNameProblem.misnamed(given, meant)

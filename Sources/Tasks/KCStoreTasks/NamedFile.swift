@@ -11,10 +11,13 @@ package struct NamedFile: NamedStore {
     package init(path: String) { self.path = path }
 
     package var name: String { path }
+    package var storeName: String { FileOfItems.name(path) }
     package var kind: StoreKind { .file }
     package var recorded: (kind: String, name: String) { (ArchiveSource.items, Path.split(path).name) }
     package var stem: String { ArchiveName.stem(ofFile: Path.split(path).name) }
     package var plainStem: String { "items" }
+
+    package func absolute(in machine: Machine) -> NamedFile { NamedFile(path: machine.absolute(path)) }
 
     package func requirePlace(in machine: Machine) throws(FileFailure) {
         if try !Path.exists(machine.resolve(path)) { throw FileFailure(path, .notFound) }

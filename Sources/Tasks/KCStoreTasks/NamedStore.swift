@@ -19,6 +19,12 @@ package protocol NamedStore {
     /// The name, as `--keychain` takes it, or the path of a file.
     var name: String { get }
 
+    /// The name, as `--keychain` takes it.
+    var storeName: String { get }
+
+    /// The same store, whatever the working folder is.
+    func absolute(in machine: Machine) -> Self
+
     var kind: StoreKind { get }
 
     /// The kind and the name that are recorded in its archives.
@@ -109,6 +115,9 @@ package struct OpenStore {
 }
 
 extension NamedStore {
+    package var storeName: String { name }
+    package func absolute(in machine: Machine) -> Self { self }
+
     package func changeable(_ access: StoreAccess, in context: TaskContext) throws -> any ItemStore {
         throw StoreUnfit.onlyRead
     }

@@ -34,14 +34,13 @@ package enum StandardStore: Hashable, Sendable {
     ///
     /// - Throws: `LocalKeychainFailure`.
     package init?(choosing given: String, in machine: Machine) throws {
-        if DesktopKeyring(given) == .all {
-            self = .desktop
-            return
+        switch try StoreChoice.prefixed(given) {
+        case let keyring as DesktopKeyring where keyring == .all: self = .desktop
+        case .some: return nil
+        case nil:
+            let name = given.exact.contains("/") ? machine.absolute(given) : given
+            self = .keychain(try LocalKeychain(name, in: machine))
         }
-        if DesktopKeyring(given) != nil || FileOfItems.path(given) != nil || HomeRoot(storeName: given) != nil {
-            return nil
-        }
-        self = .keychain(try LocalKeychain(given.exact.contains("/") ? machine.absolute(given) : given, in: machine))
     }
 
     /// Remembers a choice.

@@ -18,8 +18,9 @@ extension BackupRequest {
     /// - Throws: `UsageProblem` (`notUnattended`, `empty`).
     func unattended(in session: Session) throws -> BackupRequest {
         var request = self
-        if case .named(let name) = stores, name.exact.contains("/") || FileOfItems.path(name) != nil {
-            request.stores = .named(try session.absolute(keychain: name))
+        if case .named(let name) = stores {
+            let store = try StoreChoice.prefixed(name)?.absolute(in: session.machine).storeName
+            request.stores = .named(store ?? (name.exact.contains("/") ? session.machine.absolute(name) : name))
         }
         switch access.key {
         case .passcode(let source):
@@ -128,10 +129,5 @@ extension Session {
         case .command, .credential: source
         case .terminal, .descriptor: throw .notUnattended(option)
         }
-    }
-
-    fileprivate func absolute(keychain name: String) throws -> String {
-        if let path = FileOfItems.path(name) { return "file:" + machine.absolute(path) }
-        return try StoreChoice.prefixed(name) == nil ? machine.absolute(name) : name
     }
 }

@@ -30,11 +30,11 @@ extension NamedStore {
     /// Refuses options that are not for the kind of the store, and names it in failures.
     func begin(_ options: StoreOptions, in session: Session) throws(StoreUnfit) {
         try kind.check(options.demands)
-        session.subject.store = kind == .file ? FileOfItems.name(name) : name
+        session.subject.store = storeName
     }
 
     /// The name as `--keychain` takes it in hints; nil if none is needed.
     ///
     /// - Parameter given: what the user named.
-    func option(given: String?) -> String? { kind == .keychain ? given : name }
+    func option(given: String?) -> String? { kind == .keychain ? given : storeName }
 }
