@@ -108,7 +108,6 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The files that still read messages.
     static let readersOfProse: Set = [
         "Sources/Programs/KCTerminal/CommandLine/CommandLineProblem.swift",
-        "Sources/Programs/KCTerminal/Failures/Explanation.swift",
         "Sources/Programs/KCTerminal/Session.swift",
     ]
     /// The endings of the calls that replace this process.

@@ -141,7 +141,7 @@ package final class Session {
     ///
     /// Every verb that changes something calls this, or sets `done`, before it prints a result: standard output may
     /// fail, and a change must not be repeated because of that.
-    package func did(_ change: String) {
+    package func noteDone(_ change: String) {
         done = change
         note(change)
     }
@@ -196,7 +196,7 @@ package final class Session {
     /// - Returns: the exit status of the refusal where the result is JSON, beside which nothing else is printed; nil if the
     ///   user would be asked.
     /// - Throws: `Failure` (`refused`) without a terminal, unless the result is JSON.
-    package func foretell(_ question: String) throws(Failure) -> ExitStatus? {
+    package func tellQuestion(_ question: String) throws(Failure) -> ExitStatus? {
         if world.terminal.isAttended {
             note("without '\(OptionName.yes.spelling)', you will be asked: \(question)")
             return nil

@@ -9,6 +9,8 @@ package struct Explanation: Hashable, Sendable {
     package let status: ExitStatus
     package let message: String
     package let remedies: [Remedy]
+    /// The job that the message names.
+    private var job: String?
 
     package init(_ status: ExitStatus, _ message: String, hint hints: String...) {
         self.init(status, message, hints: hints)
@@ -24,40 +26,51 @@ package struct Explanation: Hashable, Sendable {
         self.remedies = remedies
     }
 
+    /// Returns the explanation, whose message names this job.
+    package func naming(job: String) -> Explanation {
+        var explanation = self
+        explanation.job = job
+        return explanation
+    }
+
+    private func with(message: String? = nil, remedies: [Remedy]? = nil) -> Explanation {
+        var explanation = Explanation(status, message ?? self.message, remedies: remedies ?? self.remedies)
+        explanation.job = job
+        return explanation
+    }
+
     /// The remedies as text.
     package var hints: [String] { remedies.map(\.text) }
 
     /// Returns the explanation with a prefix, such as "line 3: ".
     package func prefixed(_ prefix: String) -> Explanation {
-        Explanation(status, prefix + message, remedies: remedies)
+        with(message: prefix + message)
     }
 
     /// Returns the explanation with the name of a job, unless the message has it.
     package func about(job: String) -> Explanation {
-        let words = "job \(quoted(job))"
-        return message.exact.contains(words) ? self : prefixed(words + ": ")
+        self.job?.exact == job.exact ? self : prefixed("job \(quoted(job)): ").naming(job: job)
     }
 
     /// Returns the explanation of a failure after a complete change.
     ///
     /// - Parameter isOfOutput: true if nothing but the printed result is missing.
     package func after(_ change: String, isOfOutput: Bool) -> Explanation {
-        Explanation(
-            status, "\(change), but \(message)",
-            remedies: isOfOutput
-                ? [Remedy("it is done, and only the output is missing: do not repeat it")] : remedies)
+        with(
+            message: "\(change), but \(message)",
+            remedies: isOfOutput ? [Remedy("it is done, and only the output is missing: do not repeat it")] : nil)
     }
 
     /// Returns the explanation with text after its message.
     package func suffixed(_ suffix: String) -> Explanation {
-        Explanation(status, message + suffix, remedies: remedies)
+        with(message: message + suffix)
     }
 
     /// Returns the explanation with additional hints.
     package func adding(_ more: [String]) -> Explanation { adding(more.map { Remedy($0) }) }
 
     /// Returns the explanation with additional remedies.
-    package func adding(_ more: [Remedy]) -> Explanation { Explanation(status, message, remedies: remedies + more) }
+    package func adding(_ more: [Remedy]) -> Explanation { with(remedies: remedies + more) }
 
     /// The explanation for an unattended run: without remedies that need somebody at the desktop.
     package var unattended: Explanation { without(.desktopPrompt) }
@@ -69,7 +82,7 @@ package struct Explanation: Hashable, Sendable {
     package func replacingPasscode(by ways: [String]) -> Explanation { without(.passcode).adding(ways) }
 
     private func without(_ means: Remedy.Means) -> Explanation {
-        Explanation(status, message, remedies: remedies.filter { $0.means != means })
+        with(remedies: remedies.filter { $0.means != means })
     }
 
     /// The lines for standard error.

@@ -12,40 +12,46 @@ package func explainJob(_ problem: JobFailure) -> Explanation {
             .usage, "that cannot be the name of a job", hint: "a name has 1 to 40 letters, digits, '-' and '_'")
     case .notFound(let name):
         Explanation(
-            .notFound, "there is no job \(quoted(name))", hint: "'kcbackup schedule list' shows the jobs")
+            .notFound, "there is no job \(quoted(name))", hint: "'kcbackup schedule list' shows the jobs"
+        ).naming(job: name)
     case .exists(let name):
         Explanation(
             .exists, "there is a job \(quoted(name)) already",
             hint: "'kcbackup schedule edit \(shellWord(name))' changes it",
-            "'kcbackup schedule remove \(shellWord(name))' removes it; its backups stay")
+            "'kcbackup schedule remove \(shellWord(name))' removes it; its backups stay"
+        ).naming(job: name)
     case .damaged(let job, let path):
         Explanation(
             .damaged,
             "the file of job \(quoted(job)) is damaged, or was edited by hand" + (path.map { ": \(quoted($0))" } ?? ""),
-            hint: "'kcbackup schedule remove \(shellWord(job))', then add it again")
+            hint: "'kcbackup schedule remove \(shellWord(job))', then add it again"
+        ).naming(job: job)
     case .recordDamaged(let job, let path):
         Explanation(
             .damaged, "the record of the last run of job \(quoted(job)) is damaged: \(quoted(path))",
-            hint: "'kcbackup run \(shellWord(job)) -v' runs the job, and writes a new one")
+            hint: "'kcbackup run \(shellWord(job)) -v' runs the job, and writes a new one"
+        ).naming(job: job)
     case .otherDevice(let job, let device):
         Explanation(
             .refused, "job \(quoted(job)) was added on device \(device), and this is another one",
             hint: "'kcbackup schedule remove \(shellWord(job))', then add it again",
-            "'kcbackup device show' shows this device")
+            "'kcbackup device show' shows this device"
+        ).naming(job: job)
     case .folderElsewhere(let job, let folder, let was, let now):
         Explanation(
             .refused,
             "\(quoted(folder)) leads to \(quoted(now)), and led to \(quoted(was)) when job \(quoted(job)) was added",
             hint:
                 "if it is meant to, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' uses it from now on; "
-                + "if not, mend the link")
+                + "if not, mend the link"
+        ).naming(job: job)
     case .noBackups(let job, let folder):
         Explanation(
             .notFound, "job \(quoted(job)) had backups, and none of them is known in \(quoted(folder))",
             hint: "is the disk mounted?",
             "if they are there, 'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' enters them",
             "if they were removed on purpose, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' starts over"
-        )
+        ).naming(job: job)
     case .copiesGone(let job, let to, let copies):
         Explanation(
             .notCopied,
@@ -66,7 +72,8 @@ package func explainJob(_ problem: JobFailure) -> Explanation {
     case .otherFormat(let job):
         Explanation(
             .limit, "another version of kcbackup added job \(quoted(job))",
-            hint: "use that version, or 'kcbackup schedule remove \(shellWord(job))', and add it again")
+            hint: "use that version, or 'kcbackup schedule remove \(shellWord(job))', and add it again"
+        ).naming(job: job)
     case .severalLines: Explanation(.usage, "a word of the job has a line feed")
     case .notOfCron:
         UsageProblem.malformed(.at, form: "one that a line of a crontab can have: hourly, daily, weekly or monthly")
@@ -77,7 +84,8 @@ package func explainJob(_ problem: JobFailure) -> Explanation {
             "job \(quoted(job)) reads the credential \(quoted(credential)), which systemd gives to a unit and cron does not",
             hint: "'kcbackup schedule install \(shellWord(job))' writes the units",
             "for cron, 'kcbackup schedule edit \(shellWord(job))' changes an option: 'file:PATH' in place of "
-                + quoted("cred:\(credential)"))
+                + quoted("cred:\(credential)")
+        ).naming(job: job)
     case .unsafeVariable(let name, let path, let failure): explainUnsafe(name, path, failure)
     case .unwritable(let failure, let isCrontab): UsageProblem.unwritable(failure, isCrontab: isCrontab).explanation
     }
@@ -163,7 +171,8 @@ package func explainFinding(_ finding: JobFinding) -> Explanation {
         Explanation(
             .refused,
             "\(quoted(path)) was written for a job with other options, and keeps job \(quoted(job)) from what it needs",
-            hint: replacing(.service(path, isOfSystem: isOfSystem), of: job))
+            hint: replacing(.service(path, isOfSystem: isOfSystem), of: job)
+        ).naming(job: job)
     case .unsafeProgram(let program, let failure, let job, let start):
         explainUnsafe(program, failure, job, start)
     case .programNotFound(let program, let folder, let isShared, let job, let start):

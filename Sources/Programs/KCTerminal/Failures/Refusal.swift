@@ -273,8 +273,10 @@ extension Refusal {
     /// A run of the job is still in progress.
     package static func jobRuns(_ job: String) -> Refusal {
         Refusal(
-            .busy, "a run of job \(quoted(job)) has not ended yet",
-            hint: "wait until it has ended, and try again")
+            Explanation(
+                .busy, "a run of job \(quoted(job)) has not ended yet",
+                hint: "wait until it has ended, and try again"
+            ).naming(job: job))
     }
 
     /// The file of the newest backup is missing.

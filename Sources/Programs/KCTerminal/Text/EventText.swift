@@ -75,7 +75,7 @@ extension KeychainMakingEvent: ToldEvent {
                     "not put on the search list of 'security': " + Failure.local(failure).explanation.message)
             }
             if made.isFirstOfDevice { session.tell(DeviceMade(device: made.device)) }
-            session.did("keychain \(quoted(keychain)) made")
+            session.noteDone("keychain \(quoted(keychain)) made")
         case .archivedPasscode:
             session.note("its passcode is the one that the archived keychain had when the archive was made")
         case .staysLocked(let refusal):

@@ -139,7 +139,7 @@ struct CreateCommand: Verb {
         }
         let contents =
             HomeRoot(storeName: subject.name)?.words(count: total) ?? "\(counted(total, "item")) of \(subject.words)"
-        session.did("\(target.words): \(contents), \(byteCount(report.size))")
+        session.noteDone("\(target.words): \(contents), \(byteCount(report.size))")
         if let words = request.travelWords(report, keys) { session.note(words) }
         if !request.isUnencrypted { try session.noteKits() }
         if report.notOpened > 0 {

@@ -74,7 +74,7 @@ struct DeviceExportCommand: Verb {
         try session.makingKeyFile { () throws(FileFailure) in
             try PrivateFile.create(path, encrypted.span, anywhere: true)
         }
-        session.did("\(displayed(output)): the key of device \(id)")
+        session.noteDone("\(displayed(output)): the key of device \(id)")
         if style.json { try session.result(["path": .text(output), "id": .text(id.description)], []) }
         return .ok
     }

@@ -104,7 +104,7 @@ struct ItemAddCommand: Verb {
             throw Refusal.itemExists(
                 keychain: session.subject.store ?? LocalKeychain.defaultName, selection: selection?.words)
         }
-        session.did("\(place.deed("added", "to")): \(item.words)")
+        session.noteDone("\(place.deed("added", "to")): \(item.words)")
         if case .generated(let length) = choice {
             let words = selection?.words ?? "\(OptionName.uuid.spelling) \(item.uuid)"
             session.noteGenerated(length, words)

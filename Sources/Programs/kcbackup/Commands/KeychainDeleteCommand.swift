@@ -54,7 +54,7 @@ struct KeychainDeleteCommand: Verb {
             try delete(nil, local, in: session)
             told = ["name": .text(local.name), "path": .text(local.path)]
         }
-        session.did("keychain \(quoted(local.name)) deleted")
+        session.noteDone("keychain \(quoted(local.name)) deleted")
         if style.json { try session.result(["keychain": told], []) }
         return .ok
     }

@@ -94,7 +94,7 @@ struct KeychainEscrowEnableCommand: Verb {
                 throw error
             }
             note.end()
-            session.did("escrow key written to \(displayed(output)); use it with '\(OptionName.escrow.spelling)'")
+            session.noteDone("escrow key written to \(displayed(output)); use it with '\(OptionName.escrow.spelling)'")
         }
         if style.json {
             let found = try keychain.information()
@@ -143,7 +143,7 @@ struct KeychainEscrowRevokeCommand: Verb {
             if case .escrow(.none) = error { throw Refusal.noEscrowRecord(keychain: local.name) }
             throw error
         }
-        session.did("the escrow key of keychain \(quoted(local.name)) no longer opens it")
+        session.noteDone("the escrow key of keychain \(quoted(local.name)) no longer opens it")
         session.warnJobsOfEscrow(of: local)
         session.note("if it was copied together with the keychain, also run 'kcbackup keychain set-passcode'")
         if style.json {

@@ -74,7 +74,7 @@ struct KeychainLockCommand: Verb {
 
     private func lock(_ keychain: Keychain, _ local: LocalKeychain, in session: Session) throws -> JSONValue {
         try session.machine.unlocked.lock(keychain, untilFirstUnlock: untilFirstUnlock)
-        session.did("keychain \(quoted(local.name)) locked")
+        session.noteDone("keychain \(quoted(local.name)) locked")
         return .status(local, try session.machine.unlocked.status(keychain, now: session.now))
     }
 }

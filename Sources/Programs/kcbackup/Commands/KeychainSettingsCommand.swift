@@ -66,7 +66,7 @@ struct KeychainSetSettingsCommand: Verb {
                 lockOnSuspend: lockOnSuspend || before.lockOnSuspend && !noLockOnSuspend)
         else { throw UsageProblem.malformed(.lockAfter, form: Self.form) }
         try session.machine.unlocked.setLockSettings(settings, of: keychain)
-        session.did("keychain \(quoted(local.name)) locks \(settings.words)")
+        session.noteDone("keychain \(quoted(local.name)) locks \(settings.words)")
         let status = try session.machine.unlocked.status(keychain, now: session.now)
         try session.result(["states": [.status(local, status)]], [])
         return .ok

@@ -77,7 +77,7 @@ struct KeychainTokenAddCommand: Verb {
         try session.context.asking.touch(.again)
         let secret = try session.context.secret(of: handle)
         try keychain.enrollToken(name, handle, secret: secret, passcode: passcode, now: session.now)
-        session.did(
+        session.noteDone(
             "the security token \(quoted(name.text)) opens 'user-presence' items of keychain \(quoted(local.name))")
         if style.json {
             let found = try keychain.information()
@@ -164,7 +164,7 @@ struct KeychainTokenRemoveCommand: Verb {
         let local = try LocalKeychain(keychain, in: session.machine)
         let keychain = try session.open(local)
         try keychain.removeToken(name)
-        session.did("the security token \(quoted(name.text)) opens nothing of keychain \(quoted(local.name)) now")
+        session.noteDone("the security token \(quoted(name.text)) opens nothing of keychain \(quoted(local.name)) now")
         session.note("if it was stolen together with the keychain, also run 'kcbackup keychain set-passcode'")
         if style.json {
             let found = try keychain.information()

@@ -129,7 +129,7 @@ struct ListCommand: Verb {
                 "None of the \(counted(archives, "backup")) is left in \(quoted(folder)). Forget them?", isGiven: yes)
             found = try rebuild(mayForgetAll: true, in: session)
         }
-        session.did("\(counted(found.added.count, "backup")) entered")
+        session.noteDone("\(counted(found.added.count, "backup")) entered")
         // As many as fit a screen.
         let limit = session.style.isVerbose ? found.ignored.count : 20
         for (name, reason) in found.ignored.prefix(limit) {
@@ -174,7 +174,7 @@ struct ListCommand: Verb {
         try session.confirm(
             "\(quoted(folder)) does not exist. Forget \(what) that it held?", isGiven: yes)
         try file.remove(waitingAtMost: lock.wait())
-        session.did("forgotten: \(displayed(folder))")
+        session.noteDone("forgotten: \(displayed(folder))")
         return true
     }
 

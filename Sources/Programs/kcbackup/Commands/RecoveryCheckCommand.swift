@@ -92,9 +92,9 @@ struct RecoveryCheckCommand: Verb {
 
     /// Says what was found right; of shares, only those that were typed.
     private func tell(_ kit: RecoveryKit, in session: Session) {
-        guard kit.shares != nil else { return session.did("recovery kit \(kit.fingerprint) is right") }
+        guard kit.shares != nil else { return session.noteDone("recovery kit \(kit.fingerprint) is right") }
         let typed = session.typedShares.sorted()
-        session.did(
+        session.noteDone(
             typed.isEmpty
                 ? "the key of recovery kit \(kit.fingerprint) is right; none of its shares was typed in"
                 : "\(shareWords(typed)) of recovery kit \(kit.fingerprint) \(typed.count == 1 ? "is" : "are") right")

@@ -91,7 +91,7 @@ struct RecoveryRetireCommand: Verb {
             kits[index].retired = session.now
             return kits[index]
         }
-        session.did(
+        session.noteDone(
             "recovery kit \(kit.fingerprint) is retired; its sheet still opens the backups that were made for it")
         if style.json { try session.result(["kit": kit.json(at: session.now)], []) }
         return .ok

@@ -214,7 +214,7 @@ struct RestoreCommand: Verb {
             isMade: new == nil || report.makesKeychain, unmapped: watch.unmapped, bound: watch.bound
         ).tell(session, result)
         if replace, dryRun, new == nil, let question = removalQuestion(report, target),
-            let status = try session.foretell(question)
+            let status = try session.tellQuestion(question)
         {
             return status
         }

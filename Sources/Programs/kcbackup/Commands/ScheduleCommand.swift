@@ -65,7 +65,7 @@ struct ScheduleAddCommand: Verb {
         let job = try checked.placed(in: session)
         try job.makeFoldersOfCopies()
         try jobs.add(job)
-        session.did(
+        session.noteDone(
             "job \(quoted(job.name)) added, which backs up \(checked.subject); "
                 + "try it: 'kcbackup run \(job.name) -v'")
         job.backup.warnOfLocks(of: job.name, in: session)
@@ -155,7 +155,7 @@ struct ScheduleRemoveCommand: Verb {
             throw error
         }
         try withExtendedLifetime(lock) { try jobs.remove(job) }
-        session.did(
+        session.noteDone(
             "job \(quoted(job)) removed; its backups stay" + (found.map { " in \(displayed($0.folder))" } ?? ""))
         let units = SystemdUnits.userPaths(of: job, in: session.machine.surroundings)
         let timer = Path.split(units.timer).name

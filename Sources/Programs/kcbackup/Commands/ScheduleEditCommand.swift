@@ -75,7 +75,7 @@ struct ScheduleEditCommand: Verb {
         {
             try jobs.forgetGood(of: job)
         }
-        session.did(
+        session.noteDone(
             new == old
                 ? "job \(quoted(job)) is as before"
                 : "job \(quoted(job)) changed, which backs up \(checked.subject); try it: 'kcbackup run \(job) -v'")

@@ -68,7 +68,7 @@ struct DeviceTrustCommand: Verb {
         let id = try typed ?? signer(of: device, local, session)
         let trusted = local.trusted(by: try local.key())
         try trusted.trust(id, name: name)
-        session.did("archives of device \(id) are trusted")
+        session.noteDone("archives of device \(id) are trusted")
         if typed != nil {
             session.note("a mistyped ID cannot be noticed: 'kcbackup device trust ARCHIVE' reads it from an archive")
         }
@@ -123,7 +123,7 @@ struct DeviceUntrustCommand: Verb {
             throw Refusal(
                 .notFound, "device \(id) is not trusted", hint: "'kcbackup device list' shows the devices that are")
         }
-        session.did("archives of device \(id) are no longer trusted")
+        session.noteDone("archives of device \(id) are no longer trusted")
         if style.json { try printDevices(trusted.list(), in: session) }
         return .ok
     }

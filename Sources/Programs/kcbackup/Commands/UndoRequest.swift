@@ -64,7 +64,7 @@ struct UndoRequest {
                 session.warn("once nothing is in the way, \(session.undoCommand(store.option)) takes back the rest")
             }
         }
-        if let unanswered, let status = try session.foretell(unanswered) { return status }
+        if let unanswered, let status = try session.tellQuestion(unanswered) { return status }
         return isWhole ? .ok : .incomplete
     }
 

@@ -41,7 +41,7 @@ struct ExportText {
     }
 
     func tell(_ session: Session) throws {
-        session.did(
+        session.noteDone(
             "\(displayed(path)): \(counted(export.exported.total, "item")), \(byteCount(size)), \(format.title)")
         let separated = export.separated
         if separated > 0 {

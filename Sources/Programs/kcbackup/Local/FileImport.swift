@@ -49,7 +49,7 @@ struct FileImport {
         // Imported items are reported, whatever becomes of the file.
         let removed = Result { () throws -> Int? in
             guard let removal else { return nil }
-            if isDryRun { return try removal.foretell(report, of: reading.contents) }
+            if isDryRun { return try removal.rehearse(report, of: reading.contents) }
             return try removal.run(reading.contents, in: target.place)
         }
         if case .success(let count) = removed { text.removed = count }

@@ -83,7 +83,7 @@ struct FileRemoval {
     ///
     /// - Parameter report: that of the dry run of the import.
     /// - Returns: the number of records; nil if the file would stay as it is.
-    func foretell(_ report: RestoreReport, of contents: ForeignContents) throws -> Int? {
+    func rehearse(_ report: RestoreReport, of contents: ForeignContents) throws -> Int? {
         let written = report.counts.create + report.counts.update
         switch try plan(contents, held: written + report.presentCount) {
         case .stays:
