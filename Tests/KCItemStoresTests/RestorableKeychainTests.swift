@@ -120,6 +120,27 @@ struct RestorableKeychainTests {
         #expect(try made.itemCount() == 1)
     }
 
+    @Test("A restore takes the keys that an earlier command unlocked, and an import leaves their clock alone")
+    func resuming() throws {
+        try add("ann", isKept: false)
+        let (archive, path, keychain) = (try archive(), local.path, keychain)
+        var resumed = 0
+        func store() throws -> RestorableKeychain {
+            try RestorableKeychain(
+                local, minimumCost: ScryptCost(logN: 1), setting,
+                KeychainAccess(
+                    hasPasscode: true, open: { keychain }, resume: { _ in resumed += 1 }, unlock: { _ in },
+                    make: { _, _ in throw KeychainStoreError.exists(path) }))
+        }
+        var collection = ItemCollection(date: moment(0))
+        try collection.add(ItemDraft(itemClass: .genericPassword), secret: SecretBytes(copying: "x".utf8))
+        let items = RestoreRequest(.items(try collection.finish()), RestoreOptions(), keepsState: false)
+        #expect(try store().restore(items, RestoreObserver()).counts.create == 1)
+        #expect(resumed == 0)
+        _ = try store().restore(request(archive), RestoreObserver())
+        #expect(resumed == 1)
+    }
+
     private func add(_ account: String, isKept: Bool = true) throws {
         var attributes = Attributes()
         attributes[.acct] = .text(account)
