@@ -251,9 +251,10 @@ let package = Package(
             "KCBackupTasks", in: "Tasks",
             [
                 "KCAgeEncryption", "KCAgePlugins", "KCAsking", "KCBackupArchive", "KCBackupCatalogue",
-                "KCBackupEngine", "KCByteStreams", "KCConsole", "KCCryptography", "KCDeviceIdentity", "KCHomeFiles",
-                "KCItemStores", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains", "KCQRCodes",
-                "KCRecoveryKits", "KCRemotes", "KCSecretService", "KCStoreTasks",
+                "KCBackupEngine", "KCByteStreams", "KCConsole", "KCCryptography", "KCDeviceIdentity",
+                "KCForeignFormats", "KCHomeFiles", "KCItemSources", "KCItemStores", "KCKeychainModel",
+                "KCKeychainStore", "KCLocalKeychains", "KCQRCodes", "KCRecoveryKits", "KCRemotes", "KCSecretService",
+                "KCStoreTasks",
             ]),
         library(
             "KCBackupJobs", in: "Tasks",
@@ -468,7 +469,7 @@ let package = Package(
                 "KCTaskSupport", "KCAsking", "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCHomeFiles",
                 "KCItemStores", "KCItemSources", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains",
             ]),
-        tests("KCBackupTasks", ["KCAsking"]),
+        tests("KCBackupTasks", ["KCAsking", "KCKeychainModel"]),
         tests(
             "KCBackupJobs",
             [

@@ -97,13 +97,10 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Backup/KCBackupCatalogue/FileState.swift", "Sources/Backup/KCBackupCatalogue/ListedArchive.swift",
         "Sources/Backup/KCBackupCatalogue/Rebuilding.swift", "Sources/Backup/KCFleetIndex/FleetIndexer.swift",
         "Sources/Backup/KCItemStores/ArchivedStateFolder.swift",
-        "Sources/Programs/kcbackup/Archives/ArchiveOptions.swift",
         "Sources/Programs/kcbackup/Archives/ArchiveOutput.swift",
         "Sources/Programs/kcbackup/Archives/FolderKeys.swift",
-        "Sources/Programs/kcbackup/Archives/VerifySubject.swift",
-        "Sources/Programs/kcbackup/Commands/Rekeying.swift",
         "Sources/Programs/kcbackup/Remotes/RemoteDestination.swift",
-        "Sources/Tasks/KCBackupTasks/ArchiveCopier.swift", "Sources/Tasks/KCBackupTasks/ArchiveFetcher.swift",
+        "Sources/Tasks/KCBackupTasks/PlacedArchive.swift", "Sources/Tasks/KCBackupTasks/Verification.swift",
     ]
     /// The files that still read messages.
     static let readersOfProse: Set = [

@@ -34,7 +34,6 @@ enum TextRule {
         "Sources/Programs/KCSecurityCommand/Commands/ImportCommand.swift": "names of formats in ASCII",
         "Sources/Programs/KCSecurityCommand/Parsing/CommandTable.swift": "names of commands in ASCII",
         "Sources/Programs/KCSecurityCommand/World.swift": "the environment",
-        "Sources/Programs/kcbackup/Archives/ArchiveOptions.swift": "a sentence of this program",
         "Sources/Tasks/KCStoreTasks/GPG.swift": "the environment",
         "Sources/Tasks/KCStoreTasks/QRScanner.swift": "the environment",
         "Sources/Programs/KCReportPages/ReportCounts.swift": "years as keys",

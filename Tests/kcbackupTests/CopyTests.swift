@@ -1,4 +1,5 @@
 import Foundation
+import KCBackupTasks
 import KCKeychainModel
 import KCTerminal
 import KCTestSupport
@@ -438,28 +439,5 @@ struct CopyTests {
         try home.write("bin/rclone", script, mode: 0o700)
         let outcome = run("copy a.kcb --to nas:x")
         #expect(outcome.status == .ok, "\(outcome.messages)")
-    }
-}
-
-@Suite("A sample of archives")
-struct VerifySampleTests {
-    private func subject(_ series: String, _ second: Int, isOfFolder: Bool = true) -> VerifySubject {
-        VerifySubject(path: "b/\(series)-KC-ABCDEFGH-20261121T03000\(second)Z.kcb", isOfFolder: isOfFolder)
-    }
-
-    @Test("It has the newest of each keychain, the share of the others rounded up, and what was named itself")
-    func share() throws {
-        let subjects =
-            (0..<8).map { subject("a", $0) } + (0..<3).map { subject("b", $0) }
-            + [subject("a", 0, isOfFolder: false), VerifySubject(path: "b/other.kcb", isOfFolder: true)]
-        let now = try #require(Timestamp("2026-11-21T04:00:00.000000Z"))
-        for _ in 0..<20 {
-            let chosen = try VerifySample("10%").choose(subjects, now: now)
-            let paths = chosen.map(\.path)
-            #expect(chosen.count == 2 + 1 + 1, "two newest, the named one, and one of ten others")
-            #expect(paths.contains(subject("a", 7).path) && paths.contains(subject("b", 2).path))
-            #expect(chosen.contains { !$0.isOfFolder })
-        }
-        #expect(try VerifySample("100%").choose(subjects, now: now).count == subjects.count)
     }
 }

@@ -161,13 +161,14 @@ struct VerifyFolderTests {
 
     @Test("An archive that is pruned before its turn is not an error")
     func pruned() throws {
-        let session = Session(home.world(), OutputStyle())
-        let subjects = VerifySubject.all(["b"], in: session)
-        #expect(subjects.count == 2)
+        let context = Session(home.world(), OutputStyle()).context
+        let archives = PlacedArchive.all(at: ["b"], in: context)
+        #expect(archives.count == 2)
         #expect(home.run("prune b --keep-last 1").status == .ok)
-        let options = try ArchiveOptions.parse([])
-        #expect(try subjects[0].judged(in: session) { try $0.open(options, in: session) } == nil)
-        #expect(try subjects[1].judged(in: session) { try $0.open(options, in: session) } != nil)
+        let verification = Verification(VerifyRequest(depth: .outside), in: context)
+        let isGone = if case .gone = try verification.verify(archives[0]) { true } else { false }
+        let isThere = if case .outside = try verification.verify(archives[1]) { true } else { false }
+        #expect(isGone && isThere)
     }
 
     @Test("A trial leaves nothing behind, and removes what a killed one left")

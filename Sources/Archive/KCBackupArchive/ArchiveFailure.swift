@@ -118,4 +118,37 @@ extension ArchiveFailure {
             false
         }
     }
+
+    /// True if the bytes are not those of an archive as it was made.
+    package var isOfDamage: Bool {
+        switch self {
+        case .notAnArchive, .damaged, .cryptography(.authentication): true
+        case .age(let failure): failure.isOfDamage
+        case .stream(let failure): failure.isOfDamage
+        case .newerFormat, .limit, .notRekeyable, .noPassphraseSet, .wrongPassphrase, .noMatchingIdentity, .keyNeeded,
+            .wrongPasscode, .passcodeNeeded, .file, .cryptography:
+            false
+        }
+    }
+}
+
+extension AgeFailure {
+    fileprivate var isOfDamage: Bool {
+        switch self {
+        case .notAnAgeFile, .armored, .malformedArmor, .malformedHeader, .headerAuthentication, .mixedPassphrase,
+            .cryptography(.authentication):
+            true
+        case .stream(let failure): failure.isOfDamage
+        default: false
+        }
+    }
+}
+
+extension StreamFailure {
+    fileprivate var isOfDamage: Bool {
+        switch kind {
+        case .truncated, .malformed, .authenticationFailed: true
+        default: false
+        }
+    }
 }

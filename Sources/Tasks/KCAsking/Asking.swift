@@ -86,6 +86,9 @@ package enum TaskWork: Hashable, Sendable {
     case readingItems
     case decryptingFiles
     case archivingItems
+    case checkingArchive
+    case verifyingItems
+    case restoringForTrial
 }
 
 /// The progress of work.

@@ -17,6 +17,16 @@ package struct ArchiveFetcher {
         (self.folder, self.machine) = (folder, machine)
     }
 
+    /// Copies an archive of a remote, unless it is there.
+    ///
+    /// - Returns: false if the same file is there already.
+    /// - Throws: the problem of the archive, `FileFailure.notFound` for one that is on no remote, and as `fetch(_:from:)`.
+    package func fetch(_ archive: PlacedArchive) throws -> Bool {
+        if let problem = archive.problem { throw problem }
+        guard let copy = archive.copy else { throw FileFailure(archive.path, .notFound) }
+        return try fetch(copy.entry, from: copy.folder)
+    }
+
     /// Copies an archive, unless it is there.
     ///
     /// - Returns: false if the same file is there already.
@@ -43,7 +53,7 @@ package struct ArchiveFetcher {
             return false
         }
         let source = remote.location.appending(entry.name).text
-        _ = try NamedArchive(ArchiveFile(file), named: entry.name, at: source)
+        _ = try NamedArchive(file.archive(at: source), named: entry.name, at: source)
             .proveOutside(local: LocalDevice(machine).identity())
         try target.publish(as: entry.name)
         return true

@@ -127,6 +127,7 @@ package enum Failure: Error, Hashable, Sendable {
             case let wrong as WrongSecret:
                 .wrongSecret(Failure(wrong.error, about: subject), kind: wrong.kind, wrong.doubts)
             case let problem as any AboutUsage: .usage(problem.usage)
+            case let problem as ArchivePlaceProblem: problem.failure(about: subject)
             case CopyRefusal.readable(let path): .refused(.readableCopy(path: path))
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, failure.problem)
@@ -149,8 +150,7 @@ package enum Failure: Error, Hashable, Sendable {
             case let nothing as NothingToBackUp: .refused(nothing.refusal)
             case SetAsideProblem.namesake(let other, let keychain):
                 .refused(.namesake(of: other, keychain: keychain))
-            case BackupFolderProblem.isFile(let path): .usage(.fileForFolder(path))
-            case BackupFolderProblem.isOfData(let path): .refused(.insideOfData(path))
+            case let problem as BackupFolderProblem: problem.failure
             case let problem as ClockProblem: .refused(.clock(problem.now))
             case let missing as HomeFilesMissing: .found(.filesMissing(job: subject.job, missing))
             case let failure as CryptographyFailure: .cryptography(failure)

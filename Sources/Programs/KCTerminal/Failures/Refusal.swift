@@ -255,6 +255,20 @@ extension Refusal {
             hint: "give the file another name with 'mv'")
     }
 
+    /// A file without a byte has the name of an archive.
+    package static func emptyArchive(path: String) -> Refusal {
+        Refusal(
+            .damaged, "\(quotedInput(path)) is empty",
+            hint: "what was to write it has failed: copy it again, or use another archive")
+    }
+
+    /// A file of another program is given as an archive.
+    package static func foreignFile(path: String, title: String) -> Refusal {
+        Refusal(
+            .damaged, "\(quoted(path)) is not a kcbackup archive, but \(withArticle(title))",
+            hint: "'kcbackup import \(shellWord(path))' imports it")
+    }
+
     /// The archive with which a copy is compared cannot be read.
     package static func originalUnreadable(_ path: String, _ message: String, copy: String) -> Refusal {
         Refusal(

@@ -6,6 +6,7 @@ internal import KCHomeFiles
 internal import KCItemSources
 internal import KCItemStores
 internal import KCLocalKeychains
+internal import KCRemotes
 package import KCStoreTasks
 
 /// A problem of a task that comes from what the user gave on the command line.
@@ -20,7 +21,7 @@ extension KeychainNameProblem: AboutUsage {
         case .desktopKeyring: .desktopKeyring
         case .files(let root): .areFiles(root)
         case .misnamed(let name, let meant): .misnamed(name, meant)
-        case .emptyPath: .empty(.keychain)
+        case .emptyPath: .emptyFile
         }
     }
 }
@@ -111,6 +112,44 @@ extension NotInHome: AboutUsage {
 
 extension ReadTwice: AboutUsage {
     package var usage: UsageProblem { .readTwice(path) }
+}
+
+extension RekeyProblem: AboutUsage {
+    package var usage: UsageProblem {
+        switch self {
+        case .noNewKeys:
+            UsageProblem(
+                "no keys are given for the archives",
+                hint: "use '\(OptionName.recipient.spelling) age1…' or '\(OptionName.newPassphrase.spelling) SOURCE'")
+        }
+    }
+}
+
+extension BackupFolderProblem {
+    package var failure: Failure {
+        switch self {
+        case .isFile(let path): .usage(.fileForFolder(path))
+        case .isOfData(let path): .refused(.insideOfData(path))
+        }
+    }
+}
+
+extension ArchivePlaceProblem {
+    package func failure(about subject: Failure.Subject) -> Failure {
+        switch self {
+        case .unnamed: .usage(.emptyArchive)
+        case .ambiguous(let given): .usage(.ambiguousPlace(given))
+        case .meansKeychain(let location): .usage(.keychainPrefix(location.text, keychain: location.path))
+        case .noArchives(let folder): .refused(.noArchives(in: folder))
+        case .unreadableName(let path): .refused(.unreadableName(path: path))
+        case .empty(let path): .refused(.emptyArchive(path: path))
+        case .ownFile(let path, let file): .refused(.ownFile(path: path, file))
+        case .foreign(let path, let title): .refused(.foreignFile(path: path, title: title))
+        case .originalUnreadable(let path, let error, let copy):
+            .refused(
+                .originalUnreadable(path, Failure(error, about: subject).explanation.message, copy: copy))
+        }
+    }
 }
 
 extension NothingToBackUp {

@@ -265,6 +265,22 @@ extension UsageProblem {
     /// The name of the archive is empty.
     package static let emptyArchive = UsageProblem("the name of the archive is empty")
 
+    /// A name is that of a file or folder here, and that of one of a remote.
+    package static func ambiguousPlace(_ given: String) -> UsageProblem {
+        UsageProblem(
+            "\(quoted(given)) is a file or folder here, and may be one of a remote",
+            hint: "what is here is \(shellWord("./" + given))", "for the remote, run it in another folder")
+    }
+
+    /// The name of a keychain has a prefix, which makes it that of a remote.
+    package static func keychainPrefix(_ given: String, keychain: String) -> UsageProblem {
+        let name = keychain.isEmpty ? "NAME" : shellWord(keychain)
+        return UsageProblem(
+            "\(quoted(given)) is no archive, and the names of keychains have no prefix",
+            hint: "'kcbackup item list \(OptionName.keychain.spelling) \(name)' lists the items of a keychain",
+            "'kcbackup create \(OptionName.keychain.spelling) \(name)' backs it up")
+    }
+
     /// The name of a file is empty.
     package static let emptyFile = UsageProblem("the name of the file is empty")
 

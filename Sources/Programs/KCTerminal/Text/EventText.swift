@@ -1,9 +1,11 @@
 package import KCAsking
+internal import KCBackupEngine
 internal import KCBackupJobs
 package import KCBackupTasks
 internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKernelKeyring
+internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCPasscodeStrength
 internal import KCReportText
@@ -215,6 +217,74 @@ extension BackupEvent: ToldEvent {
             session.warn(
                 "the archive is saved, and the next run enters it into the catalogue: "
                     + session.failure(of: error).explanation.message)
+        }
+    }
+}
+
+extension ArchiveEvent: ToldEvent {
+    package func tell(in session: Session) {
+        func warn(of names: [String], _ reason: String) {
+            guard let first = names.first else { return }
+            session.warn(quoted(first) + (names.count == 1 ? "" : " and \(names.count - 1) more") + ": " + reason)
+        }
+        switch self {
+        case .newest(let path):
+            session.subject.file = path
+            if !session.style.isQuiet { session.message("the newest archive: \(displayed(path))\n") }
+        case .passedOver(let names):
+            warn(of: names, "passed over, since no device that is known here is in the name")
+        case .later(let names):
+            warn(
+                of: names,
+                "named for a time that is to come, as by a clock that was fast, and not taken for the newest")
+        case .doubtful(let error): session.warn(session.failure(of: error).explanation.message)
+        case .keyUnneeded: session.warn("the archive is unencrypted and needs no key")
+        case .identitiesUnused: session.warn("the passphrase opens the archive: no identity is used")
+        case .passcodeUnneeded:
+            session.warn(
+                "no passcode opens this archive here; '\(OptionName.archivePasscode.spelling)' is not used")
+        case .noKeysOfKeychain(let error):
+            session.note("no key is taken from the keychain: \(session.failure(of: error).explanation.message)")
+        }
+    }
+}
+
+extension VerifyEvent: ToldEvent {
+    package func tell(in session: Session) {
+        switch self {
+        case .listedAlike(let count):
+            session.note("\(counted(count, "archive")) by the hashes that the remote lists")
+        case .broken(let report):
+            session.warn(each: report.broken.map(\.words)) { _ in Remark("damaged before the archive was made") }
+        case .drilled(let drill):
+            var list = ChangeList(isDryRun: false, in: session)
+            list.add(staying: drill.stayingBehind)
+            session.warn(each: drill.failing.map(\.item.words)) {
+                Remark("not restored", because: drill.failing[$0].problem.words)
+            }
+            session.warn(each: drill.differences.map(\.item.words)) {
+                Remark("restored differently", because: drill.differences[$0].difference.words)
+            }
+        case .notRecorded(let error):
+            session.warn("what was found is not noted: \(session.failure(of: error).explanation.message)")
+        }
+    }
+}
+
+extension RekeyEvent: ToldEvent {
+    package func tell(in session: Session) {
+        switch self {
+        case .rekeyed(let path, let count):
+            // A run that ends early says how many archives have the new keys.
+            session.done = "\(counted(count, "archive")) rekeyed"
+            session.note("rekeyed  \(displayed(path))")
+        case .hasKeys(let path): session.note("has these keys already  \(displayed(path))")
+        case .failed(let path, let error, let mayBeDone):
+            let hint =
+                "if an earlier run was ended half-way, it may have the new keys already: give the old and the new "
+                + "ones, '-i OLD -i NEW', or after an old passphrase once more the new one"
+            session.message(
+                session.failure(of: InputFailure(path, error)).explanation.adding(mayBeDone ? [hint] : []).lines)
         }
     }
 }

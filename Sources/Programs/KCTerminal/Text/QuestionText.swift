@@ -176,6 +176,9 @@ package struct TerminalAsking: Asking {
             case .readingItems: "reading items"
             case .decryptingFiles: "decrypting files"
             case .archivingItems: "archiving items"
+            case .checkingArchive: "checking the archive"
+            case .verifyingItems: "verifying items"
+            case .restoringForTrial: "restoring for a trial"
             }
         let total = try session.showsProgress ? total() : nil
         return Progress(words, of: total, in: session, done: total == nil ? nil : done)

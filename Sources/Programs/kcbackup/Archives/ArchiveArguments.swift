@@ -1,10 +1,7 @@
 internal import ArgumentParser
-internal import KCAsking
-internal import KCBackupArchive
 internal import KCBackupCatalogue
-internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCItemStores
 internal import KCStoreTasks
 internal import KCTerminal
 
@@ -41,7 +38,7 @@ struct ArchiveArguments: ParsableArguments {
         _ subjects: [Subject], named name: (Subject) -> String, in session: Session,
         _ look: (_ subject: Subject, _ opener: ArchiveOpener) throws -> ExitStatus
     ) throws -> ExitStatus {
-        let opener = ArchiveOpener(opening, in: session)
+        let opener = ArchiveOpener(opening.keys, in: session.context)
         return try session.forEach(subjects, named: name, endsAll: { opener.hasUnreadableKey }) {
             try look($0, opener)
         }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCBackupTasks
+internal import KCKeychainModel
 internal import KCTerminal
 
 /// The options for reading the items of an archive by the rules of a restore, without restoring it.
@@ -29,8 +29,12 @@ struct ArchiveReadingOptions: ParsableArguments {
     ///
     /// - Parameter question: what a terminal asks if the device is not trusted.
     func open(_ archive: String, question: String, in session: Session) throws -> ReadableArchive {
-        let found = try opening.open(archive, accepting: origin.device(), in: session)
-        let proven = try ArchiveOpener(opening, in: session).prove(found.archive, at: found.path)
+        if archive.isEmpty { throw UsageProblem.emptyArchive }
+        try opening.check(with: [archive])
+        session.subject.file = archive
+        let opener = ArchiveOpener(opening.keys, in: session.context)
+        let found = try opener.find(archive, accepting: origin.device())
+        let proven = try opener.prove(found)
         var options = RestoreOptions()
         options.acceptedOrigin = try origin.device()
         try AcceptOriginOption.ask(about: proven, &options, question: question, in: session)
@@ -44,4 +48,12 @@ struct ReadableArchive {
     let options: RestoreOptions
     let passcode: ArchivePasscodeOption
     let path: String
+
+    /// Opens its secrets, with a passcode if one is needed.
+    ///
+    /// - Parameter filter: the items whose secrets are of use; nil for all.
+    func openSecrets(of filter: ItemFilter? = nil, in session: Session) throws {
+        try session.context.openSecrets(
+            of: proven, passcode: passcode.archivePasscode, isNeeded: true, of: filter, at: path)
+    }
 }

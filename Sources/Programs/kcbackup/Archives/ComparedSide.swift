@@ -1,10 +1,7 @@
 internal import ArgumentParser
-internal import KCAsking
 internal import KCBackupArchive
-internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCBackupTasks
-internal import KCByteStreams
 internal import KCConsole
 internal import KCForeignFormats
 internal import KCItemSources
@@ -124,7 +121,7 @@ struct ComparedSides {
         self.archivePasscode = archivePasscode
         self.foreign = foreign
         self.session = session
-        opener = ArchiveOpener(opening, in: session)
+        opener = ArchiveOpener(opening.keys, in: session.context)
     }
 
     /// Opens an archive or a file.
@@ -137,10 +134,12 @@ struct ComparedSides {
                 ComparedSide.Facts(
                     format: reading.format.name, bound: reading.contents.staying.count, unneeded: reading.unneeded))
         }
-        let found = try opening.open(path, isOneOfTwo: true, in: session)
-        let proven = try prove(found.archive, path)
+        let found = try opener.find(path, isOneOfTwo: true)
+        let proven = try prove(found)
         if proven.takesPasscode {
-            try archivePasscode.open(proven, isNeeded: false, path: path, keptIn: passcode, in: session)
+            try session.context.openSecrets(
+                of: proven, passcode: archivePasscode.archivePasscode, isNeeded: false, at: found.path, keptIn: passcode
+            )
         }
         return .archive(proven, try ArchiveOutline(found.file))
     }
@@ -158,18 +157,18 @@ struct ComparedSides {
             // Opening it as an archive says what it is not.
             return nil
         } catch ForeignFailure.own(let file) where file != .archive {
-            throw Refusal.ownFile(path: path, file)
+            throw ArchivePlaceProblem.ownFile(path: path, file)
         }
     }
 
-    private func prove(_ archive: NamedArchive, _ path: String) throws -> ProvenArchive {
+    private func prove(_ found: FoundArchive) throws -> ProvenArchive {
         do {
-            return try opener.prove(archive, at: path)
+            return try opener.prove(found)
         } catch ArchiveFailure.noMatchingIdentity
-            where archive.file.hasPassphrase && opening.passphrase == nil && session.world.terminal.isAttended
+            where found.file.hasPassphrase && opening.passphrase == nil && session.world.terminal.isAttended
         {
             // The identities are for the other archive.
-            return try ArchiveOpener(ArchiveOptions.parse([]), in: session).prove(archive, at: path)
+            return try ArchiveOpener(in: session.context).prove(found)
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupCatalogue
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
@@ -39,7 +40,7 @@ struct FolderKeys {
         self.folder = folder
         self.session = session
         try options.check(with: [])
-        entries = try session.knownCatalogue(of: folder).complete
+        entries = try session.machine.knownCatalogue(of: folder).complete
         identities = try options.identity.map { (path: $0, found: try options.identities(in: $0, session)) }
     }
 

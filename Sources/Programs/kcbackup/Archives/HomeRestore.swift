@@ -3,7 +3,6 @@ internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
-internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
@@ -18,18 +17,23 @@ struct HomeRestore {
     func run(_ folder: String) throws -> ExitStatus {
         if command.keychainName != nil { throw UsageProblem.together(.home, .keychain) }
         if command.replace { throw UsageProblem.together(.home, .replace) }
-        let place = try self.place(folder)
-        let names = try place.newestOfEach(accepting: command.origin.device(), in: session)
+        session.subject.file = folder
+        let found = try session.machine.archivePlace(folder).newestOfEach(
+            accepting: command.origin.device(), in: session.context)
+        let names = found.map(\.name)
         // Before the first one is restored: a keychain that this run makes gets the passcode that was given.
         let asking = try keychainsWithPasscode(of: names)
         var results: [JSONValue] = []
         var statuses: [ExitStatus] = []
-        for name in names {
-            let path = place.path(of: name.fileName)
+        for (archive, _) in found {
+            let path = archive.path
             session.note("\(displayed(path)):")
+            session.subject.file = path
             do {
                 statuses.append(
-                    try command.restore(path, isChosen: true, asking: asking, opener, session) { json, lines in
+                    try command.restore(
+                        opener.find(archive, ifRenamed: .refused), asking: asking, opener, session
+                    ) { json, lines in
                         if session.style.isJSON { results.append(json) } else { try session.result([:], lines) }
                     })
             } catch {
@@ -53,23 +57,5 @@ struct HomeRestore {
             let source = try LocalKeychain(keychain, in: session.machine).archiveSource()
             return names.contains { $0.isSeries(of: source) }
         }
-    }
-
-    /// - Throws: `UsageProblem` for a file, `FileFailure`, `RemoteFailure`, `Refusal.noArchives`.
-    private func place(_ folder: String) throws -> ArchivePlace {
-        session.subject.file = folder
-        let place: ArchivePlace
-        if let remote = try session.machine.remote(folder) {
-            place = ArchivePlace(remote, files: try session.machine.remoteFolder(remote).files().map(\.name))
-        } else {
-            let resolved = session.machine.resolve(folder)
-            guard Path.isFolder(resolved) else {
-                if try Path.isNoFolder(resolved) { throw UsageProblem.fileForFolder(folder) }
-                throw FileFailure(folder, .notFound)
-            }
-            place = try ArchivePlace(folder, at: resolved)
-        }
-        guard place.files.contains(where: { ArchiveName($0) != nil }) else { throw Refusal.noArchives(in: folder) }
-        return place
     }
 }

@@ -55,49 +55,30 @@ struct CopyCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
-        let sources = try archives.map { try session.machine.remote($0) }
-        if let remotes = sources as? [RemoteLocation] { return try copyBack(remotes, in: session) }
+        let places = try archives.map { try session.machine.archivePlace($0) }
+        if places.allSatisfy(\.isRemote) { return try copyBack(places, in: session) }
         guard let location = try RemoteLocation(to) ?? session.machine.folderOfCopies(to),
-            !sources.contains(where: { $0 != nil })
+            !places.contains(where: \.isRemote)
         else { throw UsageProblem.malformed(.to, form: RemoteLocation.destinationForm) }
         if location.isHere { try session.machine.requireOutsideOfData(location.path) }
         let copier = try ArchiveCopier(
             to: session.machine.remoteFolder(location, makesFolder: true), copiesReadable: metadataReadable,
             on: session.machine)
-        let paths = try archives.flatMap { try self.paths($0, session) }
-        var copied = 0
+        let found = try PlacedArchive.all(at: places, in: session.context)
         var isUnreachable = false
-        let status = try session.forEach(paths, named: \.path, endsAll: { isUnreachable }) {
-            path, problem, isOfFolder in
-            if let problem { throw problem }
-            let copy: RemoteFolder.Copy
+        return try copyEach(found, in: session, endsAll: { isUnreachable }) { archive in
             do {
-                copy = try copier.copy(path)
-            } catch let failure as FileFailure where isOfFolder && failure.problem == .notFound {
-                // A run of 'prune' has removed it since the folder was read.
-                return .ok
+                guard let copy = try copier.copy(archive) else { return nil }
+                return (location.appending(archive.name).text, copy.outcome == .copied)
             } catch let failure as RemoteFailure {
                 isUnreachable = failure.isOfConnection
                 throw failure
             }
-            if copy.outcome == .copied {
-                copied += 1
-                session.done = "\(counted(copied, "archive")) copied"
-            }
-            let target = location.appending(Path.split(path).name).text
-            try session.result(
-                ["path": .text(path), "copy": .text(target), "copied": .flag(copy.outcome == .copied)],
-                ["\(copy.outcome == .copied ? "copied" : "there already")  \(displayed(target))\n"])
-            // A failure mentions the copies only if the line itself cannot be written.
-            session.done = nil
-            return .ok
         }
-        return status
     }
 
     /// Copies archives of remotes to a folder here.
-    private func copyBack(_ remotes: [RemoteLocation], in session: Session) throws -> ExitStatus {
+    private func copyBack(_ places: [ArchivePlace], in session: Session) throws -> ExitStatus {
         if metadataReadable {
             throw UsageProblem("'\(OptionName.metadataReadable.spelling)' is for copies on a remote")
         }
@@ -110,41 +91,33 @@ struct CopyCommand: Verb {
         try Path.makeFolder(folder)
         guard let real = Path.real(folder) else { throw FileFailure(to, .notFound) }
         let fetcher = ArchiveFetcher(to: real, on: session.machine)
-        var found: [(entry: RemoteEntry, folder: RemoteFolder)] = []
-        for remote in remotes {
-            let archives = try RemoteArchives(remote, session.machine.mover(of: remote))
-            found += archives.all.map { ($0, archives.folder) }
-        }
-        var copied = 0
-        return try session.forEach(found, named: { $0.folder.location.appending($0.entry.name).text }) { archive in
-            let isCopied = try fetcher.fetch(archive.entry, from: archive.folder)
-            if isCopied {
-                copied += 1
-                session.done = "\(counted(copied, "archive")) copied"
-            }
-            let source = archive.folder.location.appending(archive.entry.name).text
-            let target = to.exact.hasSuffix("/") ? to + archive.entry.name : "\(to)/\(archive.entry.name)"
-            try session.result(
-                ["path": .text(source), "copy": .text(target), "copied": .flag(isCopied)],
-                ["\(isCopied ? "copied" : "there already")  \(displayed(target))\n"])
-            session.done = nil
-            return .ok
+        let found = try PlacedArchive.all(at: places, in: session.context)
+        return try copyEach(found, in: session) { archive in
+            let target = to.exact.hasSuffix("/") ? to + archive.name : "\(to)/\(archive.name)"
+            return (target, try fetcher.fetch(archive))
         }
     }
 
-    /// The archives that an argument names, and why some of them cannot be copied.
-    private func paths(_ argument: String, _ session: Session) throws -> [(
-        path: String, problem: Refusal?, isOfFolder: Bool
-    )] {
-        let folder = session.machine.resolve(argument)
-        guard Path.isFolder(folder) else { return [(argument, nil, false)] }
-        func path(_ name: String) -> String {
-            argument.exact.hasSuffix("/") ? argument + name : "\(argument)/\(name)"
+    /// Copies each archive, and prints where to.
+    ///
+    /// - Parameter copy: returns the copy and whether it is new; nil for an archive that another run has removed.
+    private func copyEach(
+        _ archives: [PlacedArchive], in session: Session, endsAll: () -> Bool = { false },
+        _ copy: (PlacedArchive) throws -> (target: String, isNew: Bool)?
+    ) throws -> ExitStatus {
+        var copied = 0
+        return try session.forEach(archives, named: \.path, endsAll: endsAll) { archive in
+            guard let (target, isNew) = try copy(archive) else { return .ok }
+            if isNew {
+                copied += 1
+                session.done = "\(counted(copied, "archive")) copied"
+            }
+            try session.result(
+                ["path": .text(archive.path), "copy": .text(target), "copied": .flag(isNew)],
+                ["\(isNew ? "copied" : "there already")  \(displayed(target))\n"])
+            // A failure mentions the copies only if the line itself cannot be written.
+            session.done = nil
+            return .ok
         }
-        var unreadable: [String] = []
-        let names = try Catalogue.archiveNames(in: folder, unreadable: &unreadable).sorted().map(\.string)
-        if names.isEmpty, unreadable.isEmpty { throw CatalogueFailure.noArchives(folder: argument) }
-        return names.map { (path($0), nil, true) }
-            + unreadable.map { (path($0), Refusal.unreadableName(path: path($0)), true) }
     }
 }

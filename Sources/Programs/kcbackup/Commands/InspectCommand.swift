@@ -119,7 +119,7 @@ struct InspectCommand: Verb {
                 isFirst = false
                 return try open.items.unread.count == 0 ? .ok : .incomplete
             }
-            let found = try archives.opening.open(archive, in: session)
+            let found = try opener.find(archive)
             let file = found.file
             // A report without items would be of little use, so none is written without a key.
             guard !archives.outside && opener.canOpen(file) || report != nil else {
@@ -129,7 +129,7 @@ struct InspectCommand: Verb {
                 return choosesItems ? .incomplete : .ok
             }
             var outline = try ArchiveOutline(file)
-            let proven = try opener.prove(found.archive, at: found.path)
+            let proven = try opener.prove(found)
             if try session.opensHereAlone(proven, file, outline) { outline.reach = .thisDevice }
             let selection = InspectSelection(
                 filter: filter, onlyStaying: staysBehind, mode: file.header.mode,
@@ -200,7 +200,7 @@ struct InspectCommand: Verb {
         } catch ForeignFailure.empty, ForeignFailure.unknownFormat {
             return nil
         } catch ForeignFailure.own(let file) where file != .archive {
-            throw Refusal.ownFile(path: path, file)
+            throw ArchivePlaceProblem.ownFile(path: path, file)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCBackupJobs
+internal import KCBackupTasks
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
@@ -60,7 +61,7 @@ struct PruneCommand: Verb {
         let retention = try rules.retention()
         if !undo, retention.isEmpty { throw CatalogueFailure.noRule }
         let wait = try lock.wait()
-        _ = try session.knownCatalogue(of: folder)
+        _ = try session.machine.knownCatalogue(of: folder)
         let backups = try session.backupFolder(folder, waitingAtMost: wait)
         if undo {
             return try bringBack(in: backups, session)

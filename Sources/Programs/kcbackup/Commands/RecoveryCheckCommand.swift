@@ -108,11 +108,14 @@ struct RecoveryCheckCommand: Verb {
 
     /// Reads an archive to its last byte with the key alone.
     private func check(_ archive: String, _ keys: [NativeIdentity], _ session: Session) throws -> VerifyReport {
-        let file = try ArchiveOptions.parse([]).open(archive, in: session).file
-        if file.header.mode == .unencrypted { throw KitProblem.unencrypted(archive: archive) }
-        let opened = try file.prove().open(identities: keys)
-        guard opened.opensSecrets else { throw KitProblem.opensMetadataAlone(archive: archive) }
-        let proven = try ProvenArchive(opened, local: LocalDevice(session.machine).identity())
+        let opener = ArchiveOpener(in: session.context)
+        let found = try opener.find(archive)
+        if found.file.header.mode == .unencrypted { throw KitProblem.unencrypted(archive: archive) }
+        let proven = try opener.prove(found) { genuine in
+            let opened = try genuine.open(identities: keys)
+            guard opened.opensSecrets else { throw KitProblem.opensMetadataAlone(archive: archive) }
+            return opened
+        }
         let progress = Progress("verifying items", in: session, reading: proven.opened, 1, metadata: 0)
         defer { progress.finish() }
         return try proven.verify { progress.step() }

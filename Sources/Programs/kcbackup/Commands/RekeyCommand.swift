@@ -63,89 +63,35 @@ struct RekeyCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let device = try LocalDevice(session.machine).key()
-        for archive in archives where try !archive.isEmpty && !Path.exists(session.machine.resolve(archive)) {
-            throw FileFailure(archive, .notFound)
-        }
-        if let source = opening.passphrase {
-            try session.context.secrets.require(
-                WantedSecret(.passphraseOfNewArchive, .passphrase, from: source))
-        }
-        let (maker, names) = try newKeys(in: session)
-        let rekeying = Rekeying(ArchiveOpener(opening, in: session), maker, names, device, in: session)
-        var unknown: [String] = []
         for archive in archives {
-            let subjects = try subjects(of: archive, &unknown, in: session)
-            // Later runs use the new keys once every archive has them.
-            if try rekeying.rekey(subjects), Path.isFolder(session.machine.resolve(archive)),
-                let folder = subjects.first?.folder
-            {
-                try folder.pin(keys: names)
-                session.warnJobs(inFolder: CatalogueFile.place(of: session.machine.resolve(archive)))
-            }
+            if archive.isEmpty { throw UsageProblem.emptyArchive }
+            if try !Path.exists(session.machine.resolve(archive)) { throw FileFailure(archive, .notFound) }
+        }
+        try opening.check(with: archives)
+        var keys = ArchiveKeyRequest(
+            passphrase: newPassphrase, restoring: restoring.request, inspecting: inspectRecipient)
+        keys.passphraseField = .newPassphrase
+        let request = RekeyRequest(from: opening.keys, to: keys, waiting: try lock.wait())
+        let rekeying = try Rekeying(request, in: session.context)
+        for archive in archives where try rekeying.rekey(archive) {
+            session.warnJobs(inFolder: CatalogueFile.place(of: session.machine.resolve(archive)))
         }
         let done = rekeying.done
-        var status = rekeying.status
-        for path in unknown {
+        for path in rekeying.unlisted {
             session.warn(
                 "\(quoted(path)) is not in the catalogue, and keeps the keys that it has; name it to change them")
-            if status == .ok { status = .incomplete }
         }
         if !done.isEmpty {
             session.note("copies elsewhere, and in a trash, keep the keys that they have")
             try session.noteKits()
         }
         if style.json {
-            try session.result(["rekeyed": .list(done.map { .text($0) }), "keys": .list(names.map { .text($0) })], [])
+            try session.result(
+                ["rekeyed": .list(done.map { .text($0) }), "keys": .list(rekeying.names.map { .text($0) })], [])
         }
-        return status
-    }
-
-    /// Returns a maker for the new keys, and their names as recorded in a catalogue.
-    private func newKeys(in session: Session) throws -> (ArchiveKeyMaker, [String]) {
-        var keys = ArchiveKeyRequest(
-            passphrase: newPassphrase, restoring: restoring.request, inspecting: inspectRecipient)
-        keys.passphraseField = .newPassphrase
-        let given = try keys.recipients(in: session.context)
-        if given.restoring.isEmpty, newPassphrase == nil {
-            throw UsageProblem(
-                "no keys are given for the archives",
-                hint: "use '\(OptionName.recipient.spelling) age1…' or '\(OptionName.newPassphrase.spelling) SOURCE'")
+        if let (path, error) = rekeying.failure {
+            return session.failure(of: InputFailure(path, error)).explanation.status
         }
-        return (try keys.maker(given, of: "", in: session.context), keys.names(given))
-    }
-
-    /// Returns the archive itself, or the encrypted archives in a folder.
-    private func subjects(
-        of archive: String, _ unknown: inout [String], in session: Session
-    ) throws -> [Rekeying.Subject] {
-        if archive.isEmpty { throw UsageProblem.emptyArchive }
-        let resolved = session.machine.resolve(archive)
-        if Path.isFolder(resolved) {
-            _ = try session.knownCatalogue(of: archive)
-            let folder = try session.backupFolder(archive, waitingAtMost: lock.wait())
-            let unlisted = try folder.unlisted()
-            if !unlisted.isEmpty { unknown += unlisted.map { "\(archive)/\($0)" } }
-            return try folder.catalogue.complete.filter { try $0.mode == .encrypted && folder.isPresent($0) }.map {
-                Rekeying.Subject(path: folder.path(of: $0), folder: folder, entry: $0)
-            }
-        }
-        // A symbolic link is kept; the file that it points to is replaced.
-        guard let path = Path.real(resolved) else { throw FileFailure(archive, .notFound) }
-        let (place, name) = Path.split(path)
-        let (parent, last) = Path.split(place)
-        if last == BackupFolder.trashName,
-            try session.catalogue(of: parent)?.entries.contains(where: { $0.name.exact == name.exact }) == true
-        {
-            throw CatalogueFailure.inTrash(path: path)
-        }
-        if try session.catalogue(of: place)?.entries.contains(where: { $0.name.exact == name.exact }) == true {
-            let folder = try session.backupFolder(place, waitingAtMost: lock.wait())
-            // A catalogued archive in the trash stays as it is; a copy of it here is an archive of its own.
-            if let known = folder.catalogue.complete.first(where: { $0.name.exact == name.exact }) {
-                return [Rekeying.Subject(path: path, folder: folder, entry: known)]
-            }
-        }
-        return [Rekeying.Subject(path: path, folder: nil, entry: nil)]
+        return rekeying.unlisted.isEmpty ? .ok : .incomplete
     }
 }

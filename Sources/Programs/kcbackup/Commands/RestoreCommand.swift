@@ -143,26 +143,27 @@ struct RestoreCommand: Verb {
         }
         if noPasscode, passcodeOption.passcode != nil { throw UsageProblem.together(.passcode, .noPasscode) }
         if replaceUnarchived, !replace { throw UsageProblem.needs(.replaceUnarchived, .replace) }
-        let opener = ArchiveOpener(opening, in: session)
+        if archive.isEmpty { throw UsageProblem.emptyArchive }
+        try opening.check(with: [archive])
+        let opener = ArchiveOpener(opening.keys, in: session.context)
         if home { return try HomeRestore(command: self, opener: opener, session: session).run(archive) }
-        return try restore(archive, opener, session) { json, lines in try session.result(json, lines) }
+        session.subject.file = archive
+        let found = try opener.find(archive, accepting: origin.device())
+        return try restore(found, opener, session) { json, lines in try session.result(json, lines) }
     }
 
     /// Restores one archive.
     ///
     /// - Parameters:
-    ///   - isChosen: true if it was chosen by its name, which must then say what it is; false if the user named it.
     ///   - asking: the keychains with a passcode that the run restores into, if it is of several archives.
     ///   - result: receives the result, as `Session.result` does.
     func restore(
-        _ archive: String, isChosen: Bool = false, asking: [String] = [], _ opener: ArchiveOpener,
-        _ session: Session, result: (JSONValue, [String]) throws -> Void
+        _ found: FoundArchive, asking: [String] = [], _ opener: ArchiveOpener, _ session: Session,
+        result: (JSONValue, [String]) throws -> Void
     ) throws -> ExitStatus {
-        let found = try opening.open(
-            archive, accepting: origin.device(), ifRenamed: isChosen ? { throw $0 } : nil, in: session)
         let outline = try ArchiveOutline(found.file)
         try RestorePlace.require(keychainName, in: session)
-        let proven = try opener.prove(found.archive, at: found.path)
+        let proven = try opener.prove(found)
         var options = try options()
         try AcceptOriginOption.ask(about: proven, &options, question: "Restore it anyway?", in: session)
         let target = try RestorePlace(
@@ -191,7 +192,9 @@ struct RestoreCommand: Verb {
         if let new { try confirm(new, target, session) }
 
         var request = RestoreRequest(.archive(proven), options, keepsState: !noUndo) { isNeeded in
-            try archivePasscode.open(proven, isNeeded: isNeeded, of: options.filter, path: archive, in: session)
+            try session.context.openSecrets(
+                of: proven, passcode: archivePasscode.archivePasscode, isNeeded: isNeeded, of: options.filter,
+                at: archive)
         }
         if replace, !dryRun, new == nil { request.options.removable = try confirmRemoval(request, target, session) }
         // A user who selects items wants to see which ones were restored.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
@@ -87,7 +88,8 @@ extension DeviceTrustCommand {
         guard try isName || !archive.isEmpty && Path.exists(session.machine.resolve(archive)) else {
             throw UsageProblem.deviceOrArchive
         }
-        let found = try ArchiveOptions.parse([]).open(archive, in: session)
+        session.subject.file = archive
+        let found = try ArchiveOpener(in: session.context).find(archive)
         let outside = try found.archive.proveOutside(local: local.identity())
         let id = outside.outline.header.device
         try session.confirm(

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupTasks
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
@@ -89,45 +90,45 @@ struct VerifyCommand: Verb {
         if archives.outside, drill { throw UsageProblem.together(.outside, .drill) }
         try archives.check()
         let sample = try sample.map { try VerifySample($0) }
-        let passcode = KeptSecret()
-        let checked = CheckedFolders()
+        let request = VerifyRequest(
+            keys: archives.opening.keys, passcode: archivePasscode.archivePasscode,
+            depth: archives.outside ? .outside : drill ? .drill : .contents)
+        let verification = Verification(request, in: session.context)
         // In a `defer`, so that checks are recorded even if the results cannot be written.
-        defer { checked.note(in: session) }
-        let subjects = try subjects(sample, in: session)
+        defer { verification.record() }
+        let found = try found(sample, in: session)
         let tally = Tally()
-        let status = try archives.forEach(subjects, named: \.path, in: session) { subject, opener in
-            let look = try subject.judged(in: session) { subject in
-                try checked.noting(subject) {
-                    let archive = try subject.open(archives.opening, in: session)
-                    return try Look(command: self, subject: subject, archive: archive, session: session)
-                        .verify(opener, passcode)
-                }
+        let status = try session.forEach(found, named: \.path, endsAll: { verification.hasUnreadableKey }) { archive in
+            let result = try verification.verify(archive)
+            let status = try VerifyResult(result, of: archive, request, session).tell()
+            switch (result, status) {
+            case (.gone, _): tally.gone += 1
+            case (_, .ok): tally.whole += 1
+            default: tally.partial += 1
             }
-            guard let (status, found) = look else {
-                tally.gone += 1
-                return .ok
-            }
-            if let found, let known = subject.known { checked.append(found, in: known.folder) }
-            if status == .ok { tally.whole += 1 } else { tally.partial += 1 }
             return status
         }
-        if subjects.count > 1 { session.note(tally.words(of: subjects.count)) }
+        if found.count > 1 { session.note(tally.words(of: found.count)) }
         return status
     }
 
-    private func subjects(_ sample: VerifySample?, in session: Session) throws -> [VerifySubject] {
+    /// The archives that were named, and all archives in folders.
+    private func found(_ sample: VerifySample?, in session: Session) throws -> [PlacedArchive] {
+        let machine = session.machine
         if let against {
-            guard archives.archives.count == 1, let remote = try session.machine.remote(archives.archives[0]) else {
+            guard archives.archives.count == 1, try machine.remote(archives.archives[0]) != nil else {
                 throw UsageProblem("'\(OptionName.against.spelling)' is for one folder of a remote")
             }
             if against.isEmpty { throw UsageProblem.empty(.against) }
-            return try RemoteComparison(folder: against, session: session).subjects(remote, sample)
+            return try machine.archivePlace(archives.archives[0]).archives(
+                against: against, sample, in: session.context)
         }
-        let found = VerifySubject.all(archives.archives, in: session)
-        if sample != nil, !found.contains(where: \.isOfFolder) {
-            throw UsageProblem.fileForFolder(archives.archives[0])
+        let found = PlacedArchive.all(at: archives.archives, in: session.context)
+        if let sample {
+            guard found.contains(where: \.isOfFolder) else { throw UsageProblem.fileForFolder(archives.archives[0]) }
+            return sample.choose(found, now: session.now)
         }
-        return sample?.choose(found, now: session.now) ?? found
+        return found
     }
 
     /// The results for several archives.
@@ -146,51 +147,50 @@ struct VerifyCommand: Verb {
     }
 }
 
-/// A check of one archive.
-private struct Look {
-    let command: VerifyCommand
-    let subject: VerifySubject
-    let archive: NamedArchive
-    let session: Session
+/// The result of the check of one archive, in words.
+private struct VerifyResult {
+    private let result: VerifiedArchive
+    private let archive: PlacedArchive
+    private let request: VerifyRequest
+    private let session: Session
 
-    private var file: ArchiveFile { archive.file }
+    private var path: String { archive.path }
 
-    typealias Found = (status: ExitStatus, checked: CheckedArchive?)
+    private static let remedy = "unlock the keychain, or give '\(OptionName.archivePasscode.spelling) tty'"
 
-    private var path: String { subject.path }
-
-    func verify(_ opener: ArchiveOpener, _ passcode: KeptSecret) throws -> Found {
-        let isKeyed = file.header.mode == .unencrypted || command.archives.opening.hasKey
-        let opens = subject.isOfFolder && !command.drill ? isKeyed : opener.canOpen(file) || command.drill
-        guard opens, !command.archives.outside else {
-            // When a folder is verified without a key, checking the outside suffices.
-            return try verifyOutside(isEnough: command.archives.outside || subject.isOfFolder)
-        }
-        let outline = try ArchiveOutline(file)
-        let proven: ProvenArchive
-        do {
-            proven = try opener.prove(archive, at: path)
-        } catch let failure as ArchiveFailure where subject.isOfFolder && !command.drill && failure.isOfKey {
-            // A key need not open all archives in a folder; verify what needs no key.
-            session.warn(explainArchive(failure, path).message)
-            return try verifyOutside(isEnough: false)
-        }
-        let trial = command.drill ? ArchiveDrill(proven: proven, path: path, session: session) : nil
-        if let trial {
-            try trial.openSecrets(command.archivePasscode, keptIn: passcode)
-        } else if !subject.isOfFolder || proven.stored?.hasPasscode == true {
-            if !subject.isOfFolder, command.archivePasscode.archivePasscode == nil { session.borrowKeys(for: proven) }
-            try command.archivePasscode.open(proven, isNeeded: false, path: path, keptIn: passcode, in: session)
-        }
-        return try verify(proven, outline, trial)
+    init(_ result: VerifiedArchive, of archive: PlacedArchive, _ request: VerifyRequest, _ session: Session) {
+        (self.result, self.archive, self.request, self.session) = (result, archive, request, session)
     }
 
-    /// Verifies everything that needs no key.
-    private func verifyOutside(isEnough: Bool) throws -> Found {
-        let proven = try archive.proveOutside(local: LocalDevice(session.machine).identity())
-        let checked = try subject.compared(
-            with: proven.outline, proven.origin, nil, isDrilled: false
-        ) { preconditionFailure("nothing was read") }
+    /// Prints the result.
+    ///
+    /// - Throws: `Refusal` for one that was restored differently.
+    func tell() throws -> ExitStatus {
+        switch result {
+        case .gone: return .ok
+        case .outside(let proven, let isEnough):
+            try tell(outside: proven)
+            return isEnough ? .ok : .incomplete
+        case .metadata(let contents, let proven, let outline):
+            try tell(text(outline, proven, contents, nil, nil))
+            // The exit status alone must not suggest that everything was verified.
+            return .incomplete
+        case .contents(let report, let proven, let outline, let drill):
+            try tell(text(outline, proven, report.contents, report, drill))
+            // Of a folder without a passcode, what opens without it is enough.
+            let isSeen = report.notOpened == 0 || archive.isOfFolder && request.passcode == nil
+            let isWhole =
+                report.broken.isEmpty && report.contents.isComplete && isSeen && drill?.failing.isEmpty != false
+            return isWhole ? .ok : .incomplete
+        case .differs(let drill):
+            let differing = counted(drill.differences.count + drill.surplus, "item")
+            throw Refusal(
+                .damaged, "\(differing) read back differ from the archive",
+                hint: "this is a bug, or the disk or the memory of this machine is failing: try it on another machine")
+        }
+    }
+
+    private func tell(outside proven: ProvenOutside) throws {
         try tell(
             .members([
                 ("archive", proven.outline.json(path)), ("verified", false), ("outsideVerified", true),
@@ -199,60 +199,24 @@ private struct Look {
             [
                 "\(displayed(path)): genuine as far as can be seen without a key: container, checksums, signature\n",
                 "origin: \(proven.origin.words)\n",
-                "not seen: \(command.archives.outside ? ArchiveOutline.inside : proven.outline.notSeen)\n",
+                "not seen: \(request.depth == .outside ? ArchiveOutline.inside : proven.outline.notSeen)\n",
             ])
-        return (isEnough ? .ok : .incomplete, checked)
     }
 
-    private func verify(_ proven: ProvenArchive, _ outline: ArchiveOutline, _ trial: ArchiveDrill?) throws -> Found {
-        let readsAll = proven.opened.opensSecrets || trial != nil
-        let progress = Progress(
-            "verifying items", in: session, reading: proven.opened, 1, metadata: readsAll ? 0 : 1)
-        guard readsAll else {
-            // With an inspect key, the metadata is verified, and the rest is reported as unverified.
-            let contents = try proven.survey(step: progress.step) { _ in }.contents
-            progress.finish()
-            let checked = try compare(proven, outline, nil, isDrilled: false)
-            try tell(
-                VerifyText(
-                    outline: outline, path: path, proven: proven, contents: contents, report: nil, drill: nil,
-                    remedy: Self.remedy))
-            // The exit status alone must not suggest that everything was verified.
-            return (.incomplete, checked)
-        }
-        let report = try proven.verify(takesFingerprint: subject.known != nil) { progress.step() }
-        progress.finish()
-        session.warn(each: report.broken.map(\.words)) { _ in Remark("damaged before the archive was made") }
-        let drill = try trial?.run()
-        let isDrilled = drill?.failing.isEmpty == true
-        let checked = try compare(proven, outline, report, isDrilled: isDrilled)
-        try tell(
-            VerifyText(
-                outline: outline, path: path, proven: proven, contents: report.contents, report: report, drill: drill,
-                remedy: Self.remedy))
-        // Of a folder without a key, the outside is enough.
-        let isSeen = report.notOpened == 0 || subject.isOfFolder && command.archivePasscode.archivePasscode == nil
-        let isWhole = report.broken.isEmpty && report.contents.isComplete && isSeen && drill?.failing.isEmpty != false
-        return (isWhole ? .ok : .incomplete, checked)
+    private func text(
+        _ outline: ArchiveOutline, _ proven: ProvenArchive, _ contents: ArchiveContents, _ report: VerifyReport?,
+        _ drill: DrillReport?
+    ) -> VerifyText {
+        VerifyText(
+            outline: outline, path: path, proven: proven, contents: contents, report: report, drill: drill,
+            remedy: Self.remedy)
     }
 
-    private func compare(
-        _ proven: ProvenArchive, _ outline: ArchiveOutline, _ report: VerifyReport?, isDrilled: Bool
-    ) throws -> CheckedArchive? {
-        try subject.compared(
-            with: outline, proven.origin, report, isDrilled: isDrilled
-        ) { try proven.opened.source() }
-    }
-
-    private static let remedy = "unlock the keychain, or give '\(OptionName.archivePasscode.spelling) tty'"
-
-    private func tell(_ text: VerifyText) throws {
-        try tell(text.json, text.lines)
-    }
+    private func tell(_ text: VerifyText) throws { try tell(text.json, text.lines) }
 
     /// For a folder, intact archives are not reported unless requested, to keep nightly mail short.
     private func tell(_ json: JSONValue, _ lines: [String]) throws {
-        let isNews = !subject.isOfFolder || session.world.terminal.showsOutput || session.style.isVerbose
+        let isNews = !archive.isOfFolder || session.world.terminal.showsOutput || session.style.isVerbose
         guard session.style.isJSON || isNews else { return }
         // Each of several archives takes one line.
         try session.result(
@@ -260,5 +224,15 @@ private struct Look {
             session.prose(
                 session.oneOfSeveral == nil || session.style.isVerbose
                     ? lines : [lines.map { $0.dropLast() }.joined(separator: "; ") + "\n"]))
+    }
+}
+
+extension VerifySample {
+    /// Parses a share, as in '5%'.
+    fileprivate init(_ text: String) throws(UsageProblem) {
+        guard let match = text.wholeMatch(of: /(\d{1,3}(?:\.\d{1,3})?)%/.asciiOnlyDigits()),
+            let percent = Double(match.1), percent > 0, percent <= 100
+        else { throw .malformed(.sample, form: "a share above 0% and up to 100%, as in '5%'") }
+        self.init(percent: percent)
     }
 }

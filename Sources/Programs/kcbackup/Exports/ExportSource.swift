@@ -51,7 +51,7 @@ struct ExportSource {
             let leaving = found.items.filter { Departure.decide($0) == .leaves }
             try source.open(.of(Set(leaving.map(\.protection))))
         case .archive(let found):
-            try found.passcode.open(found.proven, isNeeded: true, of: filter, path: found.path, in: session)
+            try found.openSecrets(of: filter, in: session)
         }
     }
 

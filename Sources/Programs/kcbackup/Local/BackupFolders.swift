@@ -16,18 +16,6 @@ extension Session {
         return try machine.backupFolder(path, waitingAtMost: wait, isRebuilt: isRebuilt)
     }
 
-    /// Returns the catalogue of a backup folder in which this device has made backups.
-    ///
-    /// - Throws: `UsageProblem.fileForFolder`, `FileFailure.notFound`, `CatalogueFailure` (also `unknownFolder`), and
-    ///   the errors of `LocalDevice.key`.
-    func knownCatalogue(of path: String) throws -> Catalogue {
-        let place = machine.resolve(path)
-        if try Path.isNoFolder(place) { throw UsageProblem.fileForFolder(path) }
-        if let known = try catalogue(of: path) { return known }
-        guard Path.isFolder(place) else { throw FileFailure(path, .notFound) }
-        throw CatalogueFailure.unknownFolder(path)
-    }
-
     /// Returns the catalogue of a backup folder; nil if nothing was ever backed up there.
     ///
     /// - Throws: as `Machine.catalogueIfAny`.

@@ -35,7 +35,7 @@ struct ArchiveLocationOptions: ParsableArguments {
         guard let archive else { return nil }
         let found = try reading.open(archive, question: "Look into it anyway?", in: session)
         return try ArchiveStore(found.proven, found.options, identity: found.path, step: {}) {
-            try found.passcode.open(found.proven, isNeeded: true, path: found.path, in: session)
+            try found.openSecrets(in: session)
         }
     }
 }
