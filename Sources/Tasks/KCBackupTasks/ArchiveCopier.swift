@@ -36,8 +36,7 @@ package struct ArchiveCopier {
     }
 
     /// - Throws: `CopyRefusal`, `ArchivePlaceProblem.empty`, `CatalogueFailure` (`replaced`, `missing`, `renamed`) if the file is not
-    ///   that of
-    ///   `entry` or its name, `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.put`.
+    ///   that of `entry` or its name, `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.put`.
     package func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
         let (folder, name) = Path.split(machine.absolute(path))
         guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
