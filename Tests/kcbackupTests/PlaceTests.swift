@@ -45,6 +45,7 @@ struct PlaceTests {
     private let environment: [String: String]
     /// The names of two archives, the newest last.
     private let names: [String]
+    private let rclone: FakeRclone
 
     init() throws {
         home = try TestHome()
@@ -59,9 +60,10 @@ struct PlaceTests {
         names = try home.folder.list().filter { $0.hasPrefix("work/b/login-") }.sorted().map {
             String($0.dropFirst("work/b/".count))
         }
-        let (rclone, sftp) = try (FakeRclone(home).environment, FakeSftp(home).environment)
-        environment = rclone.merging(sftp) { first, _ in first }.merging(
-            ["PATH": try [sftp, rclone].map { try #require($0["PATH"]) }.joined(separator: ":")]) { $1 }
+        rclone = try FakeRclone(home)
+        let sftp = try FakeSftp(home).environment
+        environment = rclone.environment.merging(
+            ["PATH": try [sftp, rclone.environment].map { try #require($0["PATH"]) }.joined(separator: ":")]) { $1 }
         for place in Place.allCases where place != .backupFolder {
             try FileManager.default.createDirectory(
                 atPath: home.path(place.folder), withIntermediateDirectories: true)
@@ -129,5 +131,16 @@ struct PlaceTests {
             #expect(outcome.status == .notFound, "\(line): \(outcome.status)")
             #expect(outcome.messages.contains(names[1]), "\(line): \(outcome.messages)")
         }
+    }
+
+    @Test("The folder of a remote is listed as often for two archives as for one")
+    func listings() throws {
+        #expect(run("verify nas:x").status == .ok)
+        let two = try rclone.calls()
+        try FileManager.default.removeItem(atPath: home.path("remote/x/\(names[0])"))
+        #expect(run("verify nas:x").status == .ok)
+        let one = try rclone.calls().dropFirst(two.count)
+        #expect(two.count { $0 == "lsjson" } == one.count { $0 == "lsjson" }, "\(two), \(one)")
+        #expect(two.count { $0 == "cat" } == 2 && one.count { $0 == "cat" } == 1, "\(two), \(one)")
     }
 }
