@@ -42,6 +42,12 @@ struct CopyTests {
         #expect(try home.folder.read("work/remote/x/a.kcb") == Array("mine".utf8))
     }
 
+    @Test("A file that is named as the folder for copies is said to be one")
+    func fileAsFolder() throws {
+        let outcome = run("copy a.kcb --to ./open.kcb")
+        #expect(outcome.status == .usage && outcome.messages.contains("open.kcb' is a file"), "\(outcome.messages)")
+    }
+
     @Test("A folder is copied archive by archive; one that is damaged is named, and the others are copied")
     func folders() throws {
         var bytes = try home.folder.read("work/a.kcb")

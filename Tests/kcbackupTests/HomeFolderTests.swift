@@ -52,6 +52,17 @@ struct HomeFolderTests {
         #expect(again.text.matches(of: /would restore nothing/).count == 2)
     }
 
+    @Test("Of several stores, only one that a restore has changed is said to have something to take back")
+    func undoHints() throws {
+        #expect(home.run("create --home --to backups --passphrase file:pass").status == .ok)
+        #expect(home.run("item add --service Precious --account ada --secret file:tulip").status == .ok)
+        try FileManager.default.removeItem(atPath: home.home + "/.netrc")
+        let restored = home.run("restore --home backups --passphrase file:pass -v")
+        #expect(restored.status == .ok, "\(restored.messages)")
+        #expect(restored.messages.matches(of: /takes that back/).count == 1, "\(restored.messages)")
+        #expect(restored.messages.contains("home:' takes that back"), "\(restored.messages)")
+    }
+
     @Test("The newest archive of each store is taken, and one that is damaged keeps no other back")
     func newest() throws {
         for text in ["old", "new"] {

@@ -56,6 +56,23 @@ struct RekeyFolderTests {
         #expect(home.run("rekey b -i old.txt -r \(old)").status == .wrongKey)
     }
 
+    @Test("Every archive of the folder that keeps its keys is named, whatever its name")
+    func others() throws {
+        let (old, new) = (try recipient("old.txt"), try recipient("new.txt"))
+        #expect(home.run("create -r \(old) --to b").status == .ok)
+        #expect(home.run("create -r \(old) b/keep.kcb").status == .ok)
+        let outcome = home.run("rekey b -i old.txt -r \(new)")
+        #expect(outcome.status == .incomplete, "\(outcome.messages)")
+        #expect(outcome.messages.contains("'b/keep.kcb' is not in the catalogue, and keeps the keys that it has"))
+    }
+
+    @Test("A folder of unencrypted archives is refused, as one of them is")
+    func unencrypted() throws {
+        #expect(home.run("create --unencrypted --to u").status == .ok)
+        let outcome = home.run("rekey u -i old.txt -r \(try recipient("new.txt"))")
+        #expect(outcome.status == .usage && outcome.messages.contains("'u' is unencrypted"), "\(outcome.messages)")
+    }
+
     @Test("A rekey that ends early says how many archives have the new keys")
     func endsEarly() throws {
         try home.write("one", "correct horse battery")

@@ -24,8 +24,9 @@ extension Machine {
     /// A folder of copies, by the program that reaches it.
     ///
     /// - Parameter makesFolder: true to make a folder of this machine that is missing.
-    /// - Throws: `RemoteFailure`, `FileFailure`.
+    /// - Throws: `RemoteFailure`, `FileFailure`, `BackupFolderProblem.isFile`.
     package func remoteFolder(_ location: RemoteLocation, makesFolder: Bool = false) throws -> RemoteFolder {
+        if location.isHere, try Path.isNoFolder(location.path) { throw BackupFolderProblem.isFile(location.text) }
         let mover = try location.isHere ? FolderMover(makesFolder: makesFolder) : mover(of: location)
         return try RemoteFolder(location, mover) { try Interruption.pause(milliseconds: 500) }
     }

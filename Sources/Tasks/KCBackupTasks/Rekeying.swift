@@ -112,8 +112,12 @@ package final class Rekeying {
             let place = ArchivePlace(given, .folder(path))
             _ = try machine.knownCatalogue(of: given)
             let folder = try machine.backupFolder(given, waitingAtMost: request.waiting)
-            unlisted += try folder.unlisted().map { place.path(of: $0) }
-            return try folder.catalogue.complete.filter { try $0.mode == .encrypted && folder.isPresent($0) }.map {
+            unlisted += try folder.catalogue.contents(of: path).unlisted.map { place.path(of: $0) }
+            let entries = folder.catalogue.complete
+            if !entries.isEmpty, entries.allSatisfy({ $0.mode == .unencrypted }) {
+                throw InputFailure(given, ArchiveFailure.notRekeyable(.unencrypted))
+            }
+            return try entries.filter { try $0.mode == .encrypted && folder.isPresent($0) }.map {
                 Subject(path: folder.path(of: $0), folder: folder, entry: $0)
             }
         }

@@ -110,10 +110,10 @@ struct RecoveryCheckCommand: Verb {
     private func check(_ archive: String, _ keys: [NativeIdentity], _ session: Session) throws -> VerifyReport {
         let opener = ArchiveOpener(in: session.context)
         let found = try opener.find(archive)
-        if found.file.header.mode == .unencrypted { throw KitProblem.unencrypted(archive: archive) }
+        if found.file.header.mode == .unencrypted { throw KitProblem.unencrypted(archive: found.path) }
         let proven = try opener.prove(found) { genuine in
             let opened = try genuine.open(identities: keys)
-            guard opened.opensSecrets else { throw KitProblem.opensMetadataAlone(archive: archive) }
+            guard opened.opensSecrets else { throw KitProblem.opensMetadataAlone(archive: found.path) }
             return opened
         }
         let progress = Progress("verifying items", in: session, reading: proven.opened, 1, metadata: 0)

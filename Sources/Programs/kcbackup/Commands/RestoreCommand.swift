@@ -161,6 +161,8 @@ struct RestoreCommand: Verb {
         _ found: FoundArchive, asking: [String] = [], _ opener: ArchiveOpener, _ session: Session,
         result: (JSONValue, [String]) throws -> Void
     ) throws -> ExitStatus {
+        // An earlier archive of the run may have changed another store.
+        session.keptState = false
         let outline = try ArchiveOutline(found.file)
         try RestorePlace.require(keychainName, in: session)
         let proven = try opener.prove(found)
