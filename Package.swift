@@ -128,16 +128,12 @@ let package = Package(
         library("KCByteStreams", in: "Base", ["CKCFiles"]),
         library("KCConsole", in: "Base", ["KCByteStreams", "CKCSystem"]),
         library("KCCryptography", in: "Base", ["KCByteStreams", "CKCLibCrypto", "CKCMLKEM"]),
-        library("KCArgon2", in: "Base", ["KCByteStreams", "KCCryptography", "CKCArgon2"]),
-        library("KCGCryptCiphers", in: "Base", ["KCByteStreams", "KCCryptography", "CKCGCrypt"]),
         library("KCDeviceIdentity", in: "Device", ["KCByteStreams", "KCCryptography"]),
         library(
             "KCSecurityChip", in: "Device", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "CKCTPM2"]),
         library("KCSecurityTokens", in: "Device", ["KCByteStreams", "KCCryptography", "CKCFIDO2"]),
         library("KCTarArchive", in: "Formats", ["KCByteStreams", "CKCLibArchive"]),
         library("KCGzipStreams", in: "Formats", ["KCByteStreams", "CKCDeflate", "CKCZlib"]),
-        library("KCXMLDocuments", in: "Formats", ["KCByteStreams", "CKCExpat"]),
-        library("KCYAMLDocuments", in: "Formats", ["KCByteStreams", "CKCYAML"]),
         library("KCAgeEncryption", in: "Formats", ["KCByteStreams", "KCCryptography"]),
         library(
             "KCAgePlugins", in: "Formats", ["KCByteStreams", "KCConsole", "KCCryptography", "KCAgeEncryption"]),
@@ -176,8 +172,8 @@ let package = Package(
         library(
             "KCForeignFormats", in: "Importers",
             [
-                "KCByteStreams", "KCCryptography", "KCArgon2", "KCGCryptCiphers", "KCTarArchive", "KCGzipStreams",
-                "KCXMLDocuments", "KCYAMLDocuments",
+                "CKCArgon2", "CKCExpat", "CKCGCrypt", "CKCYAML", "KCByteStreams", "KCCryptography", "KCTarArchive",
+                "KCGzipStreams",
                 "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore", "KCCertificateItems", "KCItemSources",
             ]),
         library(
@@ -363,10 +359,6 @@ let package = Package(
         tests("KCSecurityStatus"),
         tests("KCByteStreams"),
         tests("KCCryptography"),
-        tests("KCArgon2", ["KCByteStreams", "KCCryptography"]),
-        tests("KCGCryptCiphers", ["KCByteStreams", "KCCryptography"]),
-        tests("KCXMLDocuments"),
-        tests("KCYAMLDocuments", ["KCByteStreams"]),
         tests("KCDeviceIdentity"),
         tests("KCSecurityChip", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity"]),
         tests("KCSecurityTokens", ["KCByteStreams", "KCCryptography"]),
@@ -389,7 +381,7 @@ let package = Package(
         tests(
             "KCForeignFormats",
             [
-                "KCByteStreams", "KCCryptography", "KCArgon2", "KCAgeEncryption", "KCItemSources", "KCKeychainModel",
+                "KCByteStreams", "KCCryptography", "KCAgeEncryption", "KCItemSources", "KCKeychainModel",
                 "KCSecretService",
             ],
             exclude: ["Fixtures"]),

@@ -3,7 +3,7 @@ import KCCryptography
 import KCTestSupport
 import Testing
 
-@testable import KCArgon2
+@testable import KCForeignFormats
 
 @Suite("Argon2")
 struct Argon2Tests {

@@ -1,4 +1,3 @@
-import KCArgon2
 import KCByteStreams
 import KCCryptography
 import KCItemSources

@@ -2,7 +2,6 @@ import KCByteStreams
 import KCItemSources
 import KCKeychainModel
 import KCTestSupport
-import KCXMLDocuments
 import Testing
 
 @testable import KCForeignFormats

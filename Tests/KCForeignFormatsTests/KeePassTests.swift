@@ -1,5 +1,4 @@
 import Foundation
-import KCArgon2
 import KCByteStreams
 import KCCryptography
 import KCItemSources

@@ -3,7 +3,7 @@ import KCCryptography
 import KCTestSupport
 import Testing
 
-@testable import KCGCryptCiphers
+@testable import KCForeignFormats
 
 @Suite("Twofish")
 struct TwofishTests {

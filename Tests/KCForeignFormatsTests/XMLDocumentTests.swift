@@ -1,7 +1,7 @@
 import KCTestSupport
 import Testing
 
-@testable import KCXMLDocuments
+@testable import KCForeignFormats
 
 @Suite("XML documents")
 struct XMLDocumentTests {

@@ -2,7 +2,7 @@ import KCByteStreams
 import KCTestSupport
 import Testing
 
-@testable import KCYAMLDocuments
+@testable import KCForeignFormats
 
 @Suite("Reading YAML event by event")
 struct YAMLReaderTests {

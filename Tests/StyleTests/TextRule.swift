@@ -14,8 +14,10 @@ enum TextRule {
         "Sources/Base/KCCryptography/Certificates/PrivateKeyReading.swift": "a list of lines in bytes, not a text",
         "Sources/Keychain/KCKeychainStore/Database.swift": "this program's own SQL as keys",
         "Sources/Keychain/KCLocalKeychains/DataFolder.swift": "the environment",
-        "Sources/Formats/KCXMLDocuments/XMLDocument.swift": "attributes that are looked up by names in ASCII",
-        "Sources/Formats/KCXMLDocuments/XMLReader.swift": "attributes that are looked up by names in ASCII",
+        "Sources/Importers/KCForeignFormats/Libraries/XMLDocument.swift":
+            "attributes that are looked up by names in ASCII",
+        "Sources/Importers/KCForeignFormats/Libraries/XMLReader.swift":
+            "attributes that are looked up by names in ASCII",
         "Sources/Importers/KCForeignFormats/CSV/CSVProduct.swift": "this program's own list of columns in ASCII",
         "Sources/Importers/KCForeignFormats/CSV/PlainColumns.swift": "this program's own list of columns in ASCII",
         "Sources/Importers/KCSecretService/BusValue.swift": "properties that are looked up by names in ASCII",

@@ -1,4 +1,3 @@
-internal import KCArgon2
 internal import KCByteStreams
 internal import KCCryptography
 package import KCItemSources

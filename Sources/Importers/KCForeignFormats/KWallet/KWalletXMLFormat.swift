@@ -1,7 +1,6 @@
 internal import KCByteStreams
 package import KCItemSources
 internal import KCKeychainModel
-internal import KCXMLDocuments
 
 /// The XML that KWalletManager exports: the contents of a wallet in the clear.
 ///

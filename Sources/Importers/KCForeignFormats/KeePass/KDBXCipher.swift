@@ -1,6 +1,5 @@
 internal import KCByteStreams
 internal import KCCryptography
-internal import KCGCryptCiphers
 
 /// The cipher for the whole file, with its key.
 struct KDBXCipher: ~Copyable {

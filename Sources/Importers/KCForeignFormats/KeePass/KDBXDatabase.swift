@@ -1,7 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCItemSources
-internal import KCXMLDocuments
 
 /// The XML of a KDBX file, with its protected values and attachments decrypted.
 final class KDBXDatabase {

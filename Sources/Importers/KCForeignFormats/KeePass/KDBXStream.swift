@@ -1,6 +1,5 @@
 internal import KCByteStreams
 internal import KCCryptography
-internal import KCGCryptCiphers
 
 /// The key stream for all protected values, which are encrypted in document order.
 final class KDBXStream {

@@ -1,4 +1,3 @@
-internal import KCArgon2
 package import KCByteStreams
 internal import KCCryptography
 package import KCItemSources

@@ -2,7 +2,6 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCItemSources
 internal import KCKeychainModel
-internal import KCXMLDocuments
 
 /// An entry of a KeePass database, as stored in its XML.
 struct KeePassEntry {

@@ -2,7 +2,6 @@ internal import KCByteStreams
 internal import KCCryptography
 package import KCItemSources
 internal import KCKeychainModel
-internal import KCXMLDocuments
 
 /// KeePass databases: KDBX 4, 3.1 and 2, from KeePass, KeePassXC, KeePassDX, Strongbox and others.
 package struct KeePassFormat: ForeignFormat {

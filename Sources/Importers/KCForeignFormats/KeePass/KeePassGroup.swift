@@ -1,6 +1,5 @@
 internal import KCItemSources
 internal import KCKeychainModel
-internal import KCXMLDocuments
 
 /// A group of a KeePass database.
 struct KeePassGroup {

@@ -1,7 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCItemSources
-internal import KCXMLDocuments
 
 /// A file that opens a KeePass database, alone or together with a password.
 enum KeePassKeyFile {

@@ -1,6 +1,5 @@
 internal import KCByteStreams
 internal import KCItemSources
-internal import KCXMLDocuments
 
 extension KeePassEntry.Rest {
     /// The secret of a one-time password that kcbackup's export stored here; nil if there is none.

@@ -1,7 +1,6 @@
 internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainModel
-internal import KCXMLDocuments
 
 /// Makes keychain items from the entries of a KeePass database.
 final class KeePassRecords {

@@ -2,7 +2,6 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCItemSources
 internal import KCKeychainModel
-internal import KCXMLDocuments
 
 /// A value that consists of a reference to a field of another entry, as in `{REF:P@I:46C9B1FFBD4ABC4BBB260C6190BAD20C}`
 /// or `{REF:P@T:Title of the entry}`.

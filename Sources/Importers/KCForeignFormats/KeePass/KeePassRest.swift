@@ -1,7 +1,6 @@
 internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainModel
-internal import KCXMLDocuments
 
 extension KeePassEntry {
     /// A passkey as an object of CXF, with its host and user.

@@ -1,6 +1,5 @@
 internal import KCByteStreams
 internal import KCItemSources
-internal import KCYAMLDocuments
 
 /// Recognizes files of Kubernetes objects by members that stand near their beginning.
 enum KubernetesHead {

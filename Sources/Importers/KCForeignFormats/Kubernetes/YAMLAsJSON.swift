@@ -1,7 +1,6 @@
 internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainModel
-internal import KCYAMLDocuments
 
 /// Turns a YAML stream into a JSON list of its documents, in wiped memory.
 ///

@@ -1,14 +1,14 @@
 internal import CKCGCrypt
-package import KCByteStreams
-package import KCCryptography
+internal import KCByteStreams
+internal import KCCryptography
 
 /// The stream cipher Salsa20 with 20 rounds, with which old KeePass files protect their values.
-@safe package struct Salsa20: ~Copyable {
+@safe struct Salsa20: ~Copyable {
     private let library: cgcrypt_functions
     private let handle: gcry_cipher_hd_t
 
     /// Sets the key (32 bytes) and the nonce (8 bytes).
-    package init(key: borrowing SecretBytes, nonce: [UInt8]) throws(CryptographyFailure) {
+    init(key: borrowing SecretBytes, nonce: [UInt8]) throws(CryptographyFailure) {
         guard key.count == 32, nonce.count == 8 else { throw .unsupportedParameters("length of Salsa20's key") }
         let library = try LibGCrypt.load()
         unsafe handle = try Self.keyed(library, key, nonce)
@@ -37,7 +37,7 @@ package import KCCryptography
     }
 
     /// Combines `bytes` with the next bytes of the key stream by exclusive or.
-    package mutating func process(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {
+    mutating func process(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {
         if bytes.isEmpty { return }
         let (library, handle) = unsafe (library, handle)
         let status = bytes.withMutableBytes { span in

@@ -1,12 +1,12 @@
 internal import CKCGCrypt
-package import KCByteStreams
-package import KCCryptography
+internal import KCByteStreams
+internal import KCCryptography
 
 /// The block cipher Twofish with a key of 32 bytes, which Password Safe and some KeePass files use; without padding and
 /// without authentication.
-@safe package struct Twofish: ~Copyable {
+@safe struct Twofish: ~Copyable {
     /// How the blocks are chained.
-    package enum Mode: Sendable {
+    enum Mode: Sendable {
         /// Each block alone.
         case ecb
         /// Each block with the ciphertext before it, the first one with these 16 bytes.
@@ -14,14 +14,14 @@ package import KCCryptography
     }
 
     /// The size of a block in bytes.
-    package static let blockSize = 16
+    static let blockSize = 16
 
     private let library: cgcrypt_functions
     private let handle: gcry_cipher_hd_t
     private let direction: BlockCipher.Direction
 
     /// Sets the key, which has 32 bytes.
-    package init(
+    init(
         _ direction: BlockCipher.Direction, key: borrowing SecretBytes, _ mode: Mode
     ) throws(CryptographyFailure) {
         guard key.count == 32 else { throw .unsupportedParameters("length of Twofish's key") }
@@ -60,7 +60,7 @@ package import KCCryptography
     /// Encrypts or decrypts whole blocks, which continue those before.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a partial block, `library`).
-    package mutating func process(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {
+    mutating func process(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {
         if bytes.isEmpty { return }
         guard bytes.count.isMultiple(of: Self.blockSize) else {
             throw .unsupportedParameters("length of Twofish's blocks")

@@ -1,7 +1,7 @@
 internal import KCByteStreams
 
 /// Why text is not accepted as XML.
-package enum XMLFailure: Error, Hashable, Sendable {
+enum XMLFailure: Error, Hashable, Sendable {
     /// The text is not well-formed or not in UTF-8; the value is the line, from 1.
     case malformed(line: Int)
     /// The text declares a document type, which could define entities that expand to arbitrary text.
@@ -20,7 +20,7 @@ package enum XMLFailure: Error, Hashable, Sendable {
 /// let document = try XMLDocument(bytes)
 /// for entry in document.children("Entry", of: document.root) { … }
 /// ```
-package final class XMLDocument: Sendable {
+final class XMLDocument: Sendable {
     /// A name with its attributes, which many elements have in common.
     fileprivate final class Tag: Sendable {
         let name: String
@@ -46,48 +46,48 @@ package final class XMLDocument: Sendable {
     }
 
     /// An element; it has text only if it has no children.
-    package struct Element: Sendable {
+    struct Element: Sendable {
         /// The index of the element in document order.
-        package let index: Int
+        let index: Int
         fileprivate let tag: Tag
 
-        package var name: String { tag.name }
-        package var attributes: [String: String] { tag.attributes }
+        var name: String { tag.name }
+        var attributes: [String: String] { tag.attributes }
     }
 
     /// All elements in document order.
-    package struct Elements: RandomAccessCollection, Sendable {
+    struct Elements: RandomAccessCollection, Sendable {
         fileprivate let nodes: [Node]
         fileprivate let tags: [Tag]
 
-        package var startIndex: Int { 0 }
-        package var endIndex: Int { nodes.count }
-        package subscript(index: Int) -> Element { Element(index: index, tag: tags[Int(nodes[index].tag)]) }
+        var startIndex: Int { 0 }
+        var endIndex: Int { nodes.count }
+        subscript(index: Int) -> Element { Element(index: index, tag: tags[Int(nodes[index].tag)]) }
     }
 
     /// How deeply elements may be nested.
-    package static let depthLimit = 64
+    static let depthLimit = 64
     /// The maximum number of elements, far more than real files have.
-    package static let elementLimit = 5_000_000
+    static let elementLimit = 5_000_000
     /// The maximum size of the names and attributes of one element in bytes.
-    package static let tagLimit = 65_536
+    static let tagLimit = 65_536
     /// The maximum size of the text of all elements in bytes.
-    package static let textLimit = Int(UInt32.max)
+    static let textLimit = Int(UInt32.max)
 
     /// All elements in document order; the first is the root.
-    package let elements: Elements
+    let elements: Elements
     private let text: SecretBytes
     private let numbers: [ExactText: UInt32]
 
     /// Parses UTF-8.
-    package convenience init(_ bytes: borrowing Span<UInt8>) throws(XMLFailure) {
+    convenience init(_ bytes: borrowing Span<UInt8>) throws(XMLFailure) {
         let reader = try XMLReader()
         try reader.read(bytes)
         try self.init(reader)
     }
 
     /// Ends the reading of a document.
-    package init(_ reader: XMLReader) throws(XMLFailure) {
+    init(_ reader: XMLReader) throws(XMLFailure) {
         let builder = try reader.finish()
         if builder.nodes.isEmpty { throw .malformed(line: 1) }
         elements = Elements(nodes: builder.nodes, tags: builder.tags)
@@ -97,23 +97,23 @@ package final class XMLDocument: Sendable {
     }
 
     /// True if there is text beside the children of an element, which is not kept; white space does not count.
-    package let hasMixedContent: Bool
+    let hasMixedContent: Bool
 
     /// The outermost element.
-    package var root: Element { elements[0] }
+    var root: Element { elements[0] }
 
     /// True if there are elements in `element`.
-    package func hasChildren(_ element: Element) -> Bool { elements.nodes[element.index].end > element.index + 1 }
+    func hasChildren(_ element: Element) -> Bool { elements.nodes[element.index].end > element.index + 1 }
 
     /// The children of `element`, in document order.
-    package func children(of element: Element) -> [Element] {
+    func children(of element: Element) -> [Element] {
         var children: [Element] = []
         forEachChild(of: element) { children.append(elements[$0]) }
         return children
     }
 
     /// The children of `element` with a given name, in document order.
-    package func children(_ name: String, of element: Element) -> [Element] {
+    func children(_ name: String, of element: Element) -> [Element] {
         guard let number = numbers[name.exact] else { return [] }
         var children: [Element] = []
         forEachChild(of: element) { index in
@@ -124,7 +124,7 @@ package final class XMLDocument: Sendable {
     }
 
     /// The first child of `element` with a given name.
-    package func child(_ name: String, of element: Element) -> Element? {
+    func child(_ name: String, of element: Element) -> Element? {
         guard let number = numbers[name.exact] else { return nil }
         let end = Int(elements.nodes[element.index].end)
         var index = element.index + 1
@@ -145,7 +145,7 @@ package final class XMLDocument: Sendable {
     }
 
     /// Calls `body` with the text of an element; the text of an element with children is empty.
-    package func withText<Result: ~Copyable, E: Error>(
+    func withText<Result: ~Copyable, E: Error>(
         of element: Element, _ body: (borrowing Span<UInt8>) throws(E) -> Result
     ) throws(E) -> Result {
         let node = elements.nodes[element.index]
@@ -155,7 +155,7 @@ package final class XMLDocument: Sendable {
     }
 
     /// The text of an element whose text is not secret.
-    package func string(of element: Element) -> String {
+    func string(of element: Element) -> String {
         withText(of: element) { span in
             String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
         }

@@ -9,7 +9,7 @@ internal import KCByteStreams
 /// while try source.read(into: &piece) { try piece.withBytes { try reader.read($0) } }
 /// let document = try XMLDocument(reader)
 /// ```
-@safe package final class XMLReader {
+@safe final class XMLReader {
     // The number of bytes passed to expat at a time; its counts have C's type int.
     private static let pieceSize = 1 << 20
 
@@ -20,7 +20,7 @@ internal import KCByteStreams
     private var tag: [UInt8] = []
 
     /// Begins a document in UTF-8.
-    package init() throws(XMLFailure) {
+    init() throws(XMLFailure) {
         guard let parser = unsafe kcb_xml_new() else { throw .library }
         unsafe self.parser = unsafe parser
         // The parser holds only the address of the reader, which frees it.
@@ -37,7 +37,7 @@ internal import KCByteStreams
     /// Reads the next bytes.
     ///
     /// - Throws: `XMLFailure`; the document is then beyond reading.
-    package func read(_ bytes: borrowing Span<UInt8>) throws(XMLFailure) {
+    func read(_ bytes: borrowing Span<UInt8>) throws(XMLFailure) {
         var offset = 0
         while offset < bytes.count {
             let end = min(bytes.count, offset + Self.pieceSize)

@@ -1,8 +1,8 @@
 internal import CKCYAML
-package import KCByteStreams
+internal import KCByteStreams
 
 /// Why text is not accepted as YAML.
-package enum YAMLFailure: Error, Hashable, Sendable {
+enum YAMLFailure: Error, Hashable, Sendable {
     /// A rule of YAML is broken; the text is the library's and never contains foreign text. Lines count from 1.
     case malformed(String, line: Int)
     /// The library is missing, or has no memory.
@@ -10,7 +10,7 @@ package enum YAMLFailure: Error, Hashable, Sendable {
 }
 
 /// A part of a YAML stream, as it is found.
-package enum YAMLEvent: Hashable, Sendable {
+enum YAMLEvent: Hashable, Sendable {
     case documentStart
     case documentEnd
     /// A text, which is in `YAMLReader.text` until the next event.
@@ -24,10 +24,10 @@ package enum YAMLEvent: Hashable, Sendable {
 }
 
 /// The properties that a node of any kind may have.
-package struct YAMLNode: Hashable, Sendable {
-    package let anchor: String?
+struct YAMLNode: Hashable, Sendable {
+    let anchor: String?
     /// The tag, in full (`tag:yaml.org,2002:str`).
-    package let tag: String?
+    let tag: String?
 }
 
 /// Reads a YAML stream in UTF-8 with libyaml, event by event; anchors, tags and types are up to the caller.
@@ -36,17 +36,17 @@ package struct YAMLNode: Hashable, Sendable {
 /// let reader = try YAMLReader(bytes)
 /// while let event = try reader.next() { … }
 /// ```
-@safe package final class YAMLReader {
+@safe final class YAMLReader {
     private let library: cyaml_functions
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let input: Input
     /// The text of the last scalar.
-    package private(set) var text = SecretBytes(capacity: 256)
+    private(set) var text = SecretBytes(capacity: 256)
     /// The line of the last event, from 1.
-    package private(set) var line = 1
+    private(set) var line = 1
 
     /// Begins a stream.
-    package init(_ bytes: consuming SecretBytes) throws(YAMLFailure) {
+    init(_ bytes: consuming SecretBytes) throws(YAMLFailure) {
         do throws(StreamFailure) {
             library = try LibYAML.load()
         } catch {
@@ -68,7 +68,7 @@ package struct YAMLNode: Hashable, Sendable {
     /// The next event; nil at the end.
     ///
     /// After an error, the stream is beyond reading.
-    package func next() throws(YAMLFailure) -> YAMLEvent? {
+    func next() throws(YAMLFailure) -> YAMLEvent? {
         while true {
             var found = unsafe cyaml_event()
             let parser = unsafe parser

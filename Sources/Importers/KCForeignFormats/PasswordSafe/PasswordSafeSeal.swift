@@ -1,6 +1,5 @@
 internal import KCByteStreams
 internal import KCCryptography
-internal import KCGCryptCiphers
 internal import KCItemSources
 
 /// The encryption of a database: Twofish, and HMAC-SHA-256 over the contents of its fields.

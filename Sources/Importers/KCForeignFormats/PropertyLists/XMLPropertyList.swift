@@ -1,7 +1,6 @@
 internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainModel
-internal import KCXMLDocuments
 
 /// Reads a property list in XML, ignoring the document type that Apple writes before it.
 enum XMLPropertyList {
