@@ -142,8 +142,10 @@ struct RecoveryKitTests {
             ("other.kcb", ExitStatus.wrongKey), ("here.kcb", .usage), ("cut.kcb", .damaged),
             ("missing.kcb", .notFound),
         ] {
-            let outcome = run("recovery check \(archive)", in: home, at: ScriptedTerminal(answers: kit.lines))
+            let terminal = ScriptedTerminal(answers: kit.lines)
+            let outcome = run("recovery check \(archive)", in: home, at: terminal)
             #expect(outcome.status == status, "\(archive): \(outcome.messages)")
+            #expect(terminal.asked.isEmpty == (status == .notFound), "no kit is typed in vain")
         }
         #expect(home.run("recovery list").text.contains("never"))
         #expect(home.run("recovery check -i other").status == .wrongKey)

@@ -48,6 +48,12 @@ struct RecoveryCheckCommand: Verb {
         if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
         if identity.isEmpty { throw UsageProblem.empty(.identity) }
         try requireOneInput(archives + [identity], [])
+        // Before a kit is typed in vain.
+        for archive in archives {
+            if case .file(let path) = try session.machine.archivePlace(archive).kind, try !Path.exists(path) {
+                throw FileFailure(archive, .notFound)
+            }
+        }
         let local = LocalDevice(session.machine)
         let kits = try local.keyIfAny().map { LocalKits(of: $0, at: local) }
         let known = try kits?.list() ?? []
