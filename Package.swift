@@ -113,6 +113,9 @@ let package = Package(
         .target(
             name: "CKCMLKEM", path: "Sources/Fences/CKCMLKEM", exclude: ["README.md", "SHA256SUMS", "mlkem-native"],
             sources: ["mlkem.c"], publicHeadersPath: "."),
+        .target(
+            name: "CKCSandbox", path: "Sources/Fences/CKCSandbox", publicHeadersPath: ".",
+            linkerSettings: [.linkedLibrary("seccomp")]),
         .systemLibrary(
             name: "CKCSQLite", path: "Sources/Fences/CKCSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]
@@ -128,6 +131,7 @@ let package = Package(
         library("KCByteStreams", in: "Base", ["CKCFiles"]),
         library("KCConsole", in: "Base", ["KCByteStreams", "CKCSystem"]),
         library("KCCryptography", in: "Base", ["KCByteStreams", "CKCLibCrypto", "CKCMLKEM"]),
+        library("KCSandbox", in: "Base", ["CKCSandbox"]),
         library("KCDeviceIdentity", in: "Device", ["KCByteStreams", "KCCryptography"]),
         library(
             "KCSecurityChip", in: "Device", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "CKCTPM2"]),
@@ -338,6 +342,9 @@ let package = Package(
         .executableTarget(
             name: "KCTerminalProgram", dependencies: ["KCByteStreams", "KCConsole"], path: "Tests/KCTerminalProgram",
             swiftSettings: clientSettings),
+        .executableTarget(
+            name: "KCSandboxProgram", dependencies: ["KCSandbox"], path: "Tests/KCSandboxProgram",
+            swiftSettings: clientSettings),
 
         fuzzing,
         .target(name: "CKCTestSupport", path: "Tests/CKCTestSupport"),
@@ -359,6 +366,7 @@ let package = Package(
         tests("KCSecurityStatus"),
         tests("KCByteStreams"),
         tests("KCCryptography"),
+        tests("KCSandbox"),
         tests("KCDeviceIdentity"),
         tests("KCSecurityChip", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity"]),
         tests("KCSecurityTokens", ["KCByteStreams", "KCCryptography"]),

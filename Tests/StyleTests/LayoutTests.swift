@@ -59,8 +59,8 @@ struct LayoutTests {
     func testsMirrorSources() {
         let others = [
             "KCArchiveForgery", "KCFuzzingTests", "CKCTestSupport", "KCTestSupport", "KCTestSupportTests", "StyleTests",
-            "FaultTests", "KCConcurrentProgram", "KCSealingProgram", "KCTerminalProgram", "KCTrustProgram",
-            "SecondReader", "SeededDefects", "KCTaskSupport",
+            "FaultTests", "KCConcurrentProgram", "KCSandboxProgram", "KCSealingProgram", "KCTerminalProgram",
+            "KCTrustProgram", "SecondReader", "SeededDefects", "KCTaskSupport",
         ]
         let subjects = Repository.names(in: "Tests").filter { !others.contains($0) }
         let targets = Repository.targets.filter { SourceRule.owners[$0] == nil }

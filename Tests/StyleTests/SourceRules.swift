@@ -27,7 +27,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "CKCDeflate": "KCGzipStreams",
         "CKCSQLite": "KCKeychainStore",
         "CKCKeyUtils": "KCKernelKeyring", "CKCZxcvbn": "KCPasscodeStrength", "CKCSystem": "KCConsole",
-        "CKCFiles": "KCByteStreams",
+        "CKCFiles": "KCByteStreams", "CKCSandbox": "KCSandbox",
         "CKCArgon2": "KCForeignFormats", "CKCGCrypt": "KCForeignFormats", "CKCExpat": "KCForeignFormats",
         "CKCYAML": "KCForeignFormats",
         "CKCLibSecret": "KCSecretService", "CKCQRencode": "KCQRCodes", "CKCTPM2": "KCSecurityChip",
