@@ -42,6 +42,19 @@ struct CopyTests {
         #expect(try home.folder.read("work/remote/x/a.kcb") == Array("mine".utf8))
     }
 
+    @Test("No copy goes into the data folder, and one that is damaged is refused even if the same bytes are here")
+    func copiesBackSafely() throws {
+        #expect(run("copy a.kcb --to nas:x").status == .ok)
+        let data = home.world().machine.dataFolder.path
+        #expect(run("copy nas:x --to \(data)/keychains").status == .refused)
+        for folder in ["remote/cut", "back"] {
+            try FileManager.default.createDirectory(
+                atPath: home.path(folder), withIntermediateDirectories: true)
+            try home.write("\(folder)/a.kcb", Array(home.folder.read("work/a.kcb").prefix(3_000)))
+        }
+        #expect(run("copy nas:cut --to back").status == .damaged)
+    }
+
     @Test("A file that is named as the folder for copies is said to be one")
     func fileAsFolder() throws {
         let outcome = run("copy a.kcb --to ./open.kcb")

@@ -1,3 +1,4 @@
+import Foundation
 import KCAgeEncryption
 import KCArchiveForgery
 import KCByteStreams
@@ -64,6 +65,23 @@ struct RekeyFolderTests {
         let outcome = home.run("rekey b -i old.txt -r \(new)")
         #expect(outcome.status == .incomplete, "\(outcome.messages)")
         #expect(outcome.messages.contains("'b/keep.kcb' is not in the catalogue, and keeps the keys that it has"))
+    }
+
+    @Test("An archive that is missing, or is a link now, is named, and a link keeps the folder from its new keys")
+    func absent() throws {
+        let (old, new) = (try recipient("old.txt"), try recipient("new.txt"))
+        for _ in 0..<3 { #expect(home.run("create -r \(old) --to b").status == .ok) }
+        let names = try archives()
+        try FileManager.default.removeItem(atPath: home.path("b/\(names[0])"))
+        let missing = home.run("rekey b -i old.txt -r \(new)")
+        #expect(missing.status == .notFound && missing.messages.contains(names[0]), "\(missing.messages)")
+        #expect(home.run("verify b/\(names[2]) -i new.txt").status == .ok)
+        try FileManager.default.moveItem(atPath: home.path("b/\(names[1])"), toPath: home.path("moved.kcb"))
+        try FileManager.default.createSymbolicLink(
+            atPath: home.path("b/\(names[1])"), withDestinationPath: "../moved.kcb")
+        let link = home.run("rekey b -i new.txt -r \(old)")
+        #expect(link.status != .ok && link.messages.contains(names[1]), "\(link.messages)")
+        #expect(home.run("create -r \(old) --to b").status != .ok, "the folder has the new keys")
     }
 
     @Test("A folder of unencrypted archives is refused, as one of them is")

@@ -45,6 +45,9 @@ package struct ArchiveFetcher {
             try sink.write(bytes)
         }
         let file = try sink.finish().file
+        let source = remote.location.appending(entry.name).text
+        _ = try NamedArchive(file.archive(at: source), named: entry.name, at: source)
+            .proveOutside(local: LocalDevice(machine).identity())
         let path = "\(folder)/\(entry.name)"
         if try Path.exists(path) {
             guard try Self.digest(of: OpenFile.reading(path)) == hash.finalize() else {
@@ -52,9 +55,6 @@ package struct ArchiveFetcher {
             }
             return false
         }
-        let source = remote.location.appending(entry.name).text
-        _ = try NamedArchive(file.archive(at: source), named: entry.name, at: source)
-            .proveOutside(local: LocalDevice(machine).identity())
         try target.publish(as: entry.name)
         return true
     }

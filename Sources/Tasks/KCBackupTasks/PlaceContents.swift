@@ -33,7 +33,9 @@ extension PlacedArchive {
     static func ofFolder(_ folder: RemoteFolder, _ files: [RemoteEntry]) -> [PlacedArchive] {
         files.filter { $0.name.exact.hasSuffix(ArchiveName.ending) }.sorted { $0.name.exact < $1.name.exact }.map {
             PlacedArchive(
-                path: folder.location.appending($0.name).text, source: .remote(folder, $0), isOfFolder: true)
+                path: folder.location.appending($0.name).text, source: .remote(folder, $0), isOfFolder: true,
+                // Names come from the other machine, and must not lead out of the folder.
+                problem: $0.name.utf8.contains(UInt8(ascii: "/")) ? RemoteFailure.unusableName($0.name) : nil)
         }
     }
 }

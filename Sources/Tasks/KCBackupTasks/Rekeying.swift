@@ -117,8 +117,12 @@ package final class Rekeying {
             if !entries.isEmpty, entries.allSatisfy({ $0.mode == .unencrypted }) {
                 throw InputFailure(given, ArchiveFailure.notRekeyable(.unencrypted))
             }
-            return try entries.filter { try $0.mode == .encrypted && folder.isPresent($0) }.map {
-                Subject(path: folder.path(of: $0), folder: folder, entry: $0)
+            return try entries.filter { $0.mode == .encrypted }.compactMap { entry in
+                let subject = Subject(path: folder.path(of: entry), folder: folder, entry: entry)
+                if try Path.exists(subject.path) { return subject }
+                // The others can have the new keys nevertheless.
+                fail(subject, CatalogueFailure.missing(name: subject.path), mayBeDone: false)
+                return nil
             }
         }
         // A symbolic link is kept; the file that it points to is replaced.

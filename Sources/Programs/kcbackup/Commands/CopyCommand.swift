@@ -87,6 +87,7 @@ struct CopyCommand: Verb {
                 "'\(OptionName.to.spelling)' takes a folder here, if the archives are on a remote",
                 hint: "'rclone copy' copies from one remote to another")
         }
+        try session.machine.requireOutsideOfData(to)
         let folder = session.machine.resolve(to)
         try Path.makeFolder(folder)
         guard let real = Path.real(folder) else { throw FileFailure(to, .notFound) }
