@@ -1,6 +1,8 @@
 import Foundation
 import KCBackupTasks
 import KCKeychainModel
+import KCLocalKeychains
+import KCStoreTasks
 import KCTerminal
 import KCTestSupport
 import Testing
