@@ -45,16 +45,13 @@ package struct ArchiveFetcher {
             try sink.write(bytes)
         }
         let file = try sink.finish().file
+        let path = "\(folder)/\(entry.name)"
+        let isThere = try Path.exists(path)
+        if isThere, try Self.digest(of: OpenFile.reading(path)) != hash.finalize() { throw FileFailure(path, .exists) }
         let source = remote.location.appending(entry.name).text
         _ = try NamedArchive(file.archive(at: source), named: entry.name, at: source)
             .proveOutside(local: LocalDevice(machine).identity())
-        let path = "\(folder)/\(entry.name)"
-        if try Path.exists(path) {
-            guard try Self.digest(of: OpenFile.reading(path)) == hash.finalize() else {
-                throw FileFailure(path, .exists)
-            }
-            return false
-        }
+        if isThere { return false }
         try target.publish(as: entry.name)
         return true
     }
