@@ -53,6 +53,8 @@ package final class Rekeying {
     package private(set) var failure: (path: String, error: any Error)?
     /// The archives of folders that are in no catalogue, and keep their keys.
     package private(set) var unlisted: [String] = []
+    /// The archives of catalogues that are not there.
+    package private(set) var missing: [String] = []
     /// The new keys, as recorded in a catalogue.
     package let names: [String]
 
@@ -121,7 +123,9 @@ package final class Rekeying {
                 let subject = Subject(path: folder.path(of: entry), folder: folder, entry: entry)
                 if try Path.exists(subject.path) { return subject }
                 // The others can have the new keys nevertheless.
-                fail(subject, CatalogueFailure.missing(name: subject.path), mayBeDone: false)
+                missing.append(subject.path)
+                let problem = CatalogueFailure.missing(name: subject.path)
+                context.tell(RekeyEvent.failed(path: subject.path, problem, mayBeDone: false))
                 return nil
             }
         }

@@ -92,6 +92,6 @@ struct RekeyCommand: Verb {
         if let (path, error) = rekeying.failure {
             return session.failure(of: InputFailure(path, error)).explanation.status
         }
-        return rekeying.unlisted.isEmpty ? .ok : .incomplete
+        return rekeying.unlisted.isEmpty && rekeying.missing.isEmpty ? .ok : .incomplete
     }
 }
