@@ -1,8 +1,8 @@
 internal import CKCSandbox
 
-/// The system call that ended a process in the sandbox, as its last words say.
+/// The system call that ended a process in the sandbox, according to the record that the process wrote.
 ///
-/// The words come from a process that may be in the hands of a stranger: they explain an ending, and decide nothing.
+/// The record comes from a process that may be in the hands of a stranger: it explains an ending, and decides nothing.
 package enum RefusedCall: Hashable, Sendable {
     /// A connection to another program or machine.
     case socket

@@ -1,7 +1,7 @@
 internal import CKCSandbox
 internal import Glibc
 
-/// Takes from this process what reading needs no part of: files, the network, other processes.
+/// Takes files, the network and other processes from this process, which needs none of them to read.
 ///
 /// ```swift
 /// // First in `main`, before a thread starts.

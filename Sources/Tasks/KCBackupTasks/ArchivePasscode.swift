@@ -2,7 +2,6 @@ package import KCAsking
 internal import KCBackupArchive
 package import KCBackupEngine
 internal import KCByteStreams
-internal import KCItemStores
 package import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
