@@ -41,7 +41,7 @@ struct SandboxTests {
         "A call that is not allowed ends the process, and its kind is known",
         arguments: [
             ("openFile", RefusedCall.openFile), ("makeFile", .openFile), ("socket", .socket), ("fork", .startProgram),
-            ("execute", .startProgram), ("thread", .startProgram), ("trace", .trace), ("kill", .signal),
+            ("execute", .startProgram), ("trace", .trace), ("kill", .signal),
             ("killThread", .signal), ("executable", .memory), ("shared", .memory), ("unknown", .other(0x3fff_ffff)),
         ])
     func refused(verb: String, call: RefusedCall) throws {
@@ -71,6 +71,12 @@ struct SandboxTests {
     func work() throws {
         let ending = try run("work")
         #expect(ending.text == "100000 50 typed\n" && ending.status == "0", "\(ending)")
+    }
+
+    @Test("No thread is started, and the program goes on without")
+    func thread() throws {
+        let ending = try run("thread")
+        #expect(ending.text.hasPrefix("failed") && ending.status == "0", "\(ending)")
     }
 
     @Test("Memory ends at the limit")

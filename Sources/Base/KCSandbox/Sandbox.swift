@@ -12,6 +12,8 @@ internal import Glibc
 /// the process with `RefusedCall.status`, and its number is written for the process that started this one. There is no
 /// way back. Libraries that open files or start threads must have done that before.
 package enum Sandbox {
+    /// The name of libseccomp for the dynamic linker.
+    private static let library = "libseccomp.so.2"
     // A reader walks a folder that has few levels.
     private static let descriptorLimit: UInt32 = 64
 
@@ -36,6 +38,7 @@ package enum Sandbox {
         let descriptors = Set([0, 1, 2, record] + kept + (folder.map { [$0] } ?? []))
         for descriptor in descriptors.sorted() { try check(descriptor) }
 
+        try step(unsafe csandbox_load(library), "loading \(library)")
         try closeOthers(than: descriptors)
         try step(csandbox_renounce(), "renouncing privileges")
         try step(csandbox_limit(addressSpace, descriptorLimit), "setting limits")

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "shim.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -65,7 +66,11 @@ int csandbox_limit(unsigned long addresses, unsigned descriptors) {
         {RLIMIT_AS, addresses}, {RLIMIT_FSIZE, 0}, {RLIMIT_NPROC, 0}, {RLIMIT_NOFILE, descriptors}, {RLIMIT_CORE, 0},
     };
     for (size_t index = 0; index < COUNT(limits); index++) {
-        struct rlimit limit = {limits[index].most, limits[index].most};
+        struct rlimit limit;
+        if (getrlimit(limits[index].resource, &limit) != 0) return errno;
+        /* A lower limit of the caller stays. */
+        if (limit.rlim_max > limits[index].most) limit.rlim_max = limits[index].most;
+        limit.rlim_cur = limit.rlim_max;
         if (setrlimit(limits[index].resource, &limit) != 0) return errno;
     }
     return 0;
@@ -139,11 +144,14 @@ static const int allowed[] = {
     SYS_read, SYS_readv, SYS_pread64, SYS_write, SYS_writev, SYS_lseek, SYS_close, SYS_fstat, SYS_newfstatat,
     SYS_munmap, SYS_mremap, SYS_madvise, SYS_mlock, SYS_mlock2, SYS_munlock, SYS_brk, SYS_futex, SYS_getrandom,
     SYS_getpid, SYS_gettid, SYS_rt_sigreturn, SYS_sigaltstack, SYS_exit, SYS_exit_group,
-    SYS_clock_gettime, SYS_gettimeofday, SYS_restart_syscall,
+    SYS_clock_gettime, SYS_gettimeofday, SYS_restart_syscall, SYS_ppoll,
+#ifdef SYS_poll
+    SYS_poll,
+#endif
 };
 
-/* The commands of fcntl(2), for fdopendir(3) and copies of a descriptor. */
-static const uint32_t of_descriptors[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC};
+/* The commands of fcntl(2), for fdopendir(3), copies of a descriptor, and to see if a file is locked. */
+static const uint32_t of_descriptors[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC, F_GETLK};
 
 /* Names inside the folder, and dates; Landlock decides what can be opened. */
 static const int of_folders[] = {
@@ -159,9 +167,36 @@ static const int unanswered[] = {
     SYS_ioctl, SYS_prlimit64, SYS_sched_getaffinity, SYS_sysinfo, SYS_rt_sigprocmask,
 };
 
+/* Of libseccomp, which only a process that enters the sandbox loads. */
+static struct {
+    scmp_filter_ctx (*init)(uint32_t);
+    void (*release)(scmp_filter_ctx);
+    int (*load)(const scmp_filter_ctx);
+    int (*attr_set)(scmp_filter_ctx, enum scmp_filter_attr, uint32_t);
+    int (*rule_add_array)(scmp_filter_ctx, uint32_t, int, unsigned, const struct scmp_arg_cmp *);
+} seccomp;
+
+int csandbox_load(const char *name) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) return ELIBACC;
+    const struct {
+        void **function;
+        const char *name;
+    } functions[] = {
+        {(void **)&seccomp.init, "seccomp_init"},
+        {(void **)&seccomp.release, "seccomp_release"},
+        {(void **)&seccomp.load, "seccomp_load"},
+        {(void **)&seccomp.attr_set, "seccomp_attr_set"},
+        {(void **)&seccomp.rule_add_array, "seccomp_rule_add_array"},
+    };
+    for (size_t index = 0; index < COUNT(functions); index++)
+        if (!(*functions[index].function = dlsym(library, functions[index].name))) return ELIBBAD;
+    return 0;
+}
+
 /* Adds a call for arguments that pass all tests. */
 static int allow(scmp_filter_ctx filter, int call, unsigned count, const struct scmp_arg_cmp *tests) {
-    return -seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, count, tests);
+    return -seccomp.rule_add_array(filter, SCMP_ACT_ALLOW, call, count, tests);
 }
 
 static int add_rules(scmp_filter_ctx filter, int reads_folder) {
@@ -169,6 +204,7 @@ static int add_rules(scmp_filter_ctx filter, int reads_folder) {
         not_executable = SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
         /* Memory that is shared could be a file. */
         private[] = {not_executable, SCMP_A3_64(SCMP_CMP_MASKED_EQ, MAP_TYPE, MAP_PRIVATE)},
+        thread = SCMP_A0_64(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD),
         ourselves = SCMP_A0_64(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0),
         /* The handler of SIGSYS stays. Not a test for "any other": the kernel would drop the upper half of a number. */
         other_signals = SCMP_A0_64(SCMP_CMP_LT, SIGSYS, 0),
@@ -178,7 +214,11 @@ static int add_rules(scmp_filter_ctx filter, int reads_folder) {
     for (size_t index = 0; index < COUNT(allowed) && !failure; index++)
         failure = allow(filter, allowed[index], 0, NULL);
     for (size_t index = 0; index < COUNT(unanswered) && !failure; index++)
-        failure = -seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), unanswered[index], 0, NULL);
+        failure = -seccomp.rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), unanswered[index], 0, NULL);
+    /* No thread is started, and libraries go on with one. The C library tries clone3, whose arguments a filter cannot
+       see, and then clone; a call that would copy the process is refused. */
+    if (!failure) failure = -seccomp.rule_add_array(filter, SCMP_ACT_ERRNO(ENOSYS), SYS_clone3, 0, NULL);
+    if (!failure) failure = -seccomp.rule_add_array(filter, SCMP_ACT_ERRNO(EAGAIN), SYS_clone, 1, &thread);
     if (!failure) failure = allow(filter, SYS_mmap, 2, private);
     if (!failure) failure = allow(filter, SYS_mprotect, 1, &not_executable);
     if (!failure) failure = allow(filter, SYS_tgkill, 1, &ourselves);
@@ -200,14 +240,14 @@ static int add_rules(scmp_filter_ctx filter, int reads_folder) {
 }
 
 int csandbox_filter(int reads_folder) {
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
+    scmp_filter_ctx filter = seccomp.init(SCMP_ACT_TRAP);
     if (!filter) return ENOMEM;
     /* Calls of 32 bits, and of x32, have other numbers. */
-    int failure = -seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-    if (!failure) failure = -seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-    if (!failure) failure = -seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
+    int failure = -seccomp.attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    if (!failure) failure = -seccomp.attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+    if (!failure) failure = -seccomp.attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
     if (!failure) failure = add_rules(filter, reads_folder);
-    if (!failure) failure = -seccomp_load(filter);
-    seccomp_release(filter);
+    if (!failure) failure = -seccomp.load(filter);
+    seccomp.release(filter);
     return failure;
 }

@@ -8,6 +8,9 @@ int csandbox_landlock_version(void);
 /* 1 if the kernel has filters of system calls that stop a call by a signal, else 0. */
 int csandbox_has_filters(void);
 
+/* Loads libseccomp by its name. */
+int csandbox_load(const char *name);
+
 /* EINVAL if the process has more than one thread. */
 int csandbox_check_threads(void);
 
