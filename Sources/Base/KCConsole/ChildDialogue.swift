@@ -37,9 +37,11 @@ package final class ChildDialogue {
     /// - Parameters:
     ///   - path: the path of the program, without a search.
     ///   - patience: how long the talk may take; nil for as long as it takes.
+    ///   - descriptors: those that the program gets as 3, 4 and so on.
     /// - Throws: `ChildProgram.Failure`.
     package init(
-        _ path: String, _ arguments: [String], environment: [String: String], patience: Duration?
+        _ path: String, _ arguments: [String], environment: [String: String], patience: Duration?,
+        passing descriptors: [Int32] = []
     ) throws(ChildProgram.Failure) {
         do throws(ChildProcess.StartFailure) {
             let (inputs, outputs) = (try ChildProcess.pipe(), try ChildProcess.pipe())
@@ -48,7 +50,7 @@ package final class ChildDialogue {
                 path, [path] + arguments, environment,
                 ChildProcess.Streams(
                     input: inputs.reading.descriptor, output: outputs.writing.descriptor,
-                    messages: errors.writing.descriptor),
+                    messages: errors.writing.descriptor, passed: descriptors),
                 isGroup: true, isBound: true)
             (input, output, messages) = (inputs.writing, outputs.reading, errors.reading)
         } catch {
@@ -95,6 +97,18 @@ package final class ChildDialogue {
         received.removeFirst(count)
     }
 
+    /// Waits for a moment until the program has ended by itself, which it is about to do, and then ends its group.
+    ///
+    /// - Returns: the exit status; 128 and above indicate a signal.
+    package func awaitEnd() -> Int32 {
+        precondition(!hasEnded, "the program has ended")
+        hasEnded = true
+        input = nil
+        let status = process.finish()
+        takeRest()
+        return status
+    }
+
     /// Ends the program and its group.
     ///
     /// - Parameter isDone: true if the program is about to end by itself, which it then has a moment for.
@@ -128,6 +142,16 @@ package final class ChildDialogue {
         }
         if pipes[1].revents != 0 { try takeMessages() }
         return pipes[2].revents != 0
+    }
+
+    /// Takes the messages that the program has left behind.
+    private func takeRest() {
+        do throws(StreamFailure) {
+            while !messagesAreOver { try takeMessages() }
+        } catch {
+            // Without them, less is known of the end.
+            messagesAreOver = true
+        }
     }
 
     private func takeMessages() throws(StreamFailure) {

@@ -22,11 +22,13 @@ struct ChildProcess {
         var output: Int32?
         /// Where its messages go; nil to inherit standard error.
         var messages: Int32?
+        /// Descriptors that it gets besides, as 3, 4 and so on.
+        var passed: [Int32] = []
     }
 
     /// Starts a program.
     ///
-    /// The program inherits no other descriptors: one that the caller opened for `fd:N` holds another secret. SIGPIPE
+    /// The program inherits no other descriptors than these: one that the caller opened for `fd:N` holds another secret. SIGPIPE
     /// and SIGXFSZ, which this program ignores, have their default action in it, and no signal is blocked.
     ///
     /// - Parameters:
@@ -48,11 +50,14 @@ struct ChildProcess {
         let failure = unsafe path.withCString { path in
             unsafe arguments.withUnsafeBufferPointer { arguments in
                 unsafe variables.withUnsafeBufferPointer { variables in
-                    var program = unsafe csystem_program(
-                        path: path, arguments: arguments.baseAddress, environment: variables.baseAddress,
-                        streams: (streams.input ?? -1, streams.output ?? -1, streams.messages ?? 2),
-                        is_group: isGroup ? 1 : 0, is_bound: isBound ? 1 : 0)
-                    return unsafe csystem_start(&number, &program)
+                    unsafe streams.passed.withUnsafeBufferPointer { passed in
+                        var program = unsafe csystem_program(
+                            path: path, arguments: arguments.baseAddress, environment: variables.baseAddress,
+                            streams: (streams.input ?? -1, streams.output ?? -1, streams.messages ?? 2),
+                            is_group: isGroup ? 1 : 0, is_bound: isBound ? 1 : 0, passed: passed.baseAddress,
+                            passed_count: Int32(clamping: passed.count))
+                        return unsafe csystem_start(&number, &program)
+                    }
                 }
             }
         }
@@ -111,12 +116,13 @@ struct ChildProcess {
         end(watching: descriptor >= 0 ? descriptor : nil)
     }
 
-    /// Waits for a grace period until it ends by itself, and then ends it and its group.
-    func finish() {
+    /// Waits for a grace period until it ends by itself, and then ends it and its group; returns as `wait`.
+    @discardableResult
+    func finish() -> Int32 {
         let descriptor = csystem_open_process(number)
         defer { if descriptor >= 0 { close(descriptor) } }
         if descriptor >= 0, !Interruption.isRequested { Self.awaitEnd(descriptor) }
-        end(watching: descriptor >= 0 ? descriptor : nil)
+        return end(watching: descriptor >= 0 ? descriptor : nil)
     }
 
     private static func awaitEnd(_ descriptor: Int32) {
@@ -125,7 +131,8 @@ struct ChildProcess {
         }
     }
 
-    private func end(watching descriptor: Int32?) {
+    @discardableResult
+    private func end(watching descriptor: Int32?) -> Int32 {
         terminate()
         if let descriptor {
             for _ in 0..<Self.graceInSlices where Self.hasEnded(descriptor) {
@@ -134,7 +141,7 @@ struct ChildProcess {
         }
         // Processes that it started may be left.
         kill(isGroup ? -number : number, SIGKILL)
-        _ = wait()
+        return wait()
     }
 
     // In slices of a tenth of a second.

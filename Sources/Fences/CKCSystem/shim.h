@@ -25,11 +25,18 @@ struct csystem_program {
     int is_group;
     /* Whether it is killed when the thread that starts it ends, however that happens. */
     int is_bound;
+    /* Descriptors that it gets besides, as 3, 4 and so on; at most CSYSTEM_PASSED. */
+    const int *passed;
+    int passed_count;
 };
+
+#define CSYSTEM_PASSED 48
 
 /* Becomes the program, in a child that shares the memory of `parent`: only system calls. Returns an error number. */
 static inline int csystem_become(const struct csystem_program *program, pid_t parent) {
     sigset_t none;
+    int passed[CSYSTEM_PASSED], first = 3 + program->passed_count;
+    if (program->passed_count < 0 || program->passed_count > CSYSTEM_PASSED) return EINVAL;
     /* A handler would change the memory of the parent. What is ignored stays ignored, but for what ProcessSetup ignores. */
     for (int number = 1; number <= SIGRTMAX; number++) {
         struct sigaction action;
@@ -45,15 +52,20 @@ static inline int csystem_become(const struct csystem_program *program, pid_t pa
         if (getppid() != parent) _exit(127);
     }
     if (program->is_group && setpgid(0, 0) != 0) return errno;
+    /* First out of the way of each other. */
+    for (int index = 0; index < program->passed_count; index++)
+        if ((passed[index] = fcntl(program->passed[index], F_DUPFD_CLOEXEC, first)) < 0) return errno;
     for (int stream = 0; stream < 3; stream++) {
         int descriptor = program->streams[stream];
         if (descriptor == stream) continue;
         if (descriptor < 0) descriptor = open("/dev/null", stream == 0 ? O_RDONLY : O_WRONLY);
         if (descriptor < 0 || dup2(descriptor, stream) < 0) return errno;
     }
+    for (int index = 0; index < program->passed_count; index++)
+        if (dup2(passed[index], 3 + index) < 0) return errno;
     /* Old kernels cannot close them at once. */
-    if (syscall(SYS_close_range, 3, ~0U, 0) != 0)
-        for (long descriptor = sysconf(_SC_OPEN_MAX) - 1; descriptor >= 3; descriptor--) close((int)descriptor);
+    if (syscall(SYS_close_range, first, ~0U, 0) != 0)
+        for (long descriptor = sysconf(_SC_OPEN_MAX) - 1; descriptor >= first; descriptor--) close((int)descriptor);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, (sigset_t *)0);
     execve(program->path, program->arguments, program->environment);
