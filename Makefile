@@ -14,7 +14,8 @@ LINKFLAGS := --static-swift-stdlib --disable-local-rpath -Xcc -fstack-protector-
 # What is to be installed, laid out as below PREFIX, so that `sudo make install` after `make stage` only copies.
 STAGE := .build/stage
 PROGRAM := bin/kcbackup
-BINARIES := $(PROGRAM) bin/security
+READER := libexec/kcbackup/kcbackup-read
+BINARIES := $(PROGRAM) $(READER) bin/security
 # By this name age finds the program.
 PLUGIN := bin/age-plugin-kcbackup
 MANUAL := $(foreach page,$(notdir $(wildcard docs/man/*.[15])),share/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
@@ -80,6 +81,7 @@ export KCBACKUP_QUICK := 1
 
 build: packages-test
 	swift build $(OPTIMIZED) --product kcbackup
+	swift build $(OPTIMIZED) --product kcbackup-read
 	swift build $(OPTIMIZED) --product security
 
 stage: $(addprefix $(STAGE)/,$(BINARIES) $(MANUAL) $(COMPLETIONS))
@@ -205,6 +207,7 @@ wrappers: packages-test
 
 demo: packages-test
 	@swift build $(OPTIMIZED) --product kcbackup
+	@swift build $(OPTIMIZED) --product kcbackup-read
 	KCBACKUP=$(abspath $(QUICK)/kcbackup) Samples/demo.sh
 
 install: stage

@@ -30,7 +30,7 @@ let quickFloors: Set =
     Context.environment["KCBACKUP_QUICK"] == nil ? [] : ["Apple", "Backup", "Importers", "Programs", "Tasks"]
 
 /// The libraries of these floors whose tests compute so much that optimizing them pays.
-let computing: Set = ["KCBackupEngine", "KCForeignFormats", "KCRecoveryKits"]
+let computing: Set = ["KCBackupEngine", "KCExportFormats", "KCForeignFormats", "KCRecoveryKits"]
 
 func settings(of name: String, in floor: String) -> [SwiftSetting] {
     settings + (quickFloors.contains(floor) && !computing.contains(name) ? quickly : [])
@@ -83,6 +83,7 @@ let package = Package(
         .library(name: "SAMKeychain", targets: ["SAMKeychain"]),
         .library(name: "SSKeychain", targets: ["SSKeychain"]),
         .executable(name: "kcbackup", targets: ["kcbackup"]),
+        .executable(name: "kcbackup-read", targets: ["KCReaderCommand"]),
         .executable(name: "security", targets: ["KCSecurityCommand"]),
     ],
     dependencies: [
@@ -114,8 +115,7 @@ let package = Package(
             name: "CKCMLKEM", path: "Sources/Fences/CKCMLKEM", exclude: ["README.md", "SHA256SUMS", "mlkem-native"],
             sources: ["mlkem.c"], publicHeadersPath: "."),
         .target(
-            name: "CKCSandbox", path: "Sources/Fences/CKCSandbox", publicHeadersPath: ".",
-            linkerSettings: [.linkedLibrary("seccomp")]),
+            name: "CKCSandbox", path: "Sources/Fences/CKCSandbox", publicHeadersPath: "."),
         .systemLibrary(
             name: "CKCSQLite", path: "Sources/Fences/CKCSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]
@@ -167,18 +167,29 @@ let package = Package(
         library(
             "KCFileProtection", in: "Keychain",
             ["KCByteStreams", "KCConsole", "KCCryptography", "KCAgeEncryption", "KCKeychainKeys"]),
-        library("KCItemSources", in: "Importers", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
+        library(
+            "KCItemSources", in: "Importers",
+            ["KCByteStreams", "KCCryptography", "KCAgeEncryption", "KCKeychainModel"]),
         library(
             "KCItemMatching", in: "Importers",
             ["KCByteStreams", "KCCryptography", "KCKeychainModel", "KCItemSources"]),
         library(
             "KCHomeFiles", in: "Importers", ["KCByteStreams", "KCKeychainModel", "KCItemSources"]),
         library(
+            "KCExportFormats", in: "Importers",
+            ["CKCArgon2", "KCByteStreams", "KCCryptography", "KCKeychainModel", "KCItemSources"]),
+        library(
             "KCForeignFormats", in: "Importers",
             [
-                "CKCArgon2", "CKCExpat", "CKCGCrypt", "CKCYAML", "KCByteStreams", "KCCryptography", "KCTarArchive",
-                "KCGzipStreams",
-                "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore", "KCCertificateItems", "KCItemSources",
+                "CKCExpat", "CKCGCrypt", "CKCYAML", "KCByteStreams", "KCCryptography", "KCTarArchive",
+                "KCGzipStreams", "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore", "KCCertificateItems",
+                "KCItemSources", "KCExportFormats",
+            ]),
+        library(
+            "KCForeignReader", in: "Importers",
+            [
+                "KCByteStreams", "KCConsole", "KCSandbox", "KCCryptography", "KCAgeEncryption", "KCKeychainModel",
+                "KCItemSources",
             ]),
         library(
             "KCSecretService", in: "Importers",
@@ -238,7 +249,7 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCConsole", "KCDeviceIdentity", "KCSecurityTokens",
                 "KCKeychainModel", "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCSecretService",
                 "KCHomeFiles", "KCBackupEngine", "KCItemStores", "KCAsking", "KCAgeEncryption", "KCBackupArchive",
-                "KCItemSources", "KCForeignFormats", "KCBackupCatalogue", "KCAgePlugins", "KCPasscodeStrength",
+                "KCItemSources", "KCForeignReader", "KCBackupCatalogue", "KCAgePlugins", "KCPasscodeStrength",
                 "KCKernelKeyring", "KCFileProtection",
             ]),
         library(
@@ -252,7 +263,7 @@ let package = Package(
             [
                 "KCAgeEncryption", "KCAgePlugins", "KCAsking", "KCBackupArchive", "KCBackupCatalogue",
                 "KCBackupEngine", "KCByteStreams", "KCConsole", "KCCryptography", "KCDeviceIdentity",
-                "KCForeignFormats", "KCHomeFiles", "KCItemSources", "KCItemStores", "KCKeychainModel",
+                "KCForeignReader", "KCHomeFiles", "KCItemSources", "KCItemStores", "KCKeychainModel",
                 "KCKeychainStore", "KCLocalKeychains", "KCQRCodes", "KCRecoveryKits", "KCRemotes", "KCSecretService",
                 "KCStoreTasks",
             ]),
@@ -261,7 +272,7 @@ let package = Package(
             [
                 "KCConsole", "KCAsking", "KCStoreTasks", "KCBackupTasks",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
-                "KCKeychainStore", "KCLocalKeychains", "KCItemSources", "KCHomeFiles", "KCForeignFormats",
+                "KCKeychainStore", "KCLocalKeychains", "KCItemSources", "KCHomeFiles", "KCForeignReader", "KCSandbox",
                 "KCSecretService", "KCBackupArchive", "KCBackupCatalogue", "KCItemStores", "KCRecoveryKits",
                 "KCRemotes", "KCFleet",
             ]),
@@ -291,7 +302,8 @@ let package = Package(
             [
                 "KCAgeEncryption", "KCAgePlugins", "KCAsking", "KCBackupArchive", "KCBackupCatalogue",
                 "KCBackupEngine", "KCBackupJobs", "KCBackupTasks", "KCByteStreams", "KCConsole", "KCCryptography",
-                "KCDeviceIdentity", "KCFileProtection", "KCFleet", "KCFleetIndex", "KCForeignFormats", "KCHomeFiles",
+                "KCDeviceIdentity", "KCFileProtection", "KCFleet", "KCFleetIndex", "KCForeignReader", "KCSandbox",
+                "KCHomeFiles",
                 "KCItemSources", "KCItemStores", "KCKernelKeyring", "KCKeychainKeys", "KCKeychainModel",
                 "KCKeychainStore", "KCLocalKeychains", "KCPasscodeStrength", "KCQRCodes", "KCRecoveryKits",
                 "KCRemotes", "KCReportPages", "KCReportText", "KCSecretService", "KCSecretShares",
@@ -303,13 +315,16 @@ let package = Package(
                 "KCTerminal", "KCItemStores", "KCAsking", "KCStoreTasks", "KCBackupTasks", "KCBackupJobs", "KCRemotes",
                 "KCFleet", "KCFleetIndex", "KCRecoveryKits", "KCReportText", "KCReportPages", "KCQRCodes",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCAgePlugins",
-                "KCKeychainModel", "KCKeychainKeys", "KCKeychainStore", "KCItemSources", "KCForeignFormats",
-                "KCSecretService", "KCHomeFiles", "KCLocalKeychains", "KCKernelKeyring", "KCPasscodeStrength",
-                "KCGzipStreams", "KCBackupArchive", "KCBackupEngine", "KCBackupCatalogue", "KCConsole",
-                "KCSecurityChip", "KCSecurityTokens", "KCFileProtection", argumentParser,
+                "KCKeychainModel", "KCKeychainKeys", "KCKeychainStore", "KCItemSources", "KCExportFormats",
+                "KCSecretService", "KCHomeFiles", "KCLocalKeychains", "KCKernelKeyring",
+                "KCPasscodeStrength", "KCGzipStreams", "KCBackupArchive", "KCBackupEngine", "KCBackupCatalogue",
+                "KCConsole", "KCSecurityChip", "KCSecurityTokens", "KCFileProtection", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
             swiftSettings: settings(of: "kcbackup", in: "Programs")),
+        .executableTarget(
+            name: "KCReaderCommand", dependencies: ["KCForeignReader", "KCForeignFormats"],
+            path: "Sources/Programs/KCReaderCommand", swiftSettings: settings(of: "KCReaderCommand", in: "Programs")),
         .executableTarget(
             name: "KCSecurityCommand",
             dependencies: [
@@ -344,6 +359,9 @@ let package = Package(
             swiftSettings: clientSettings),
         .executableTarget(
             name: "KCSandboxProgram", dependencies: ["KCSandbox"], path: "Tests/KCSandboxProgram",
+            swiftSettings: clientSettings),
+        .executableTarget(
+            name: "KCHostileReader", dependencies: ["KCForeignReader", "KCItemSources"], path: "Tests/KCHostileReader",
             swiftSettings: clientSettings),
 
         fuzzing,
@@ -386,11 +404,12 @@ let package = Package(
         tests("KCItemMatching", ["KCByteStreams", "KCItemSources", "KCKeychainModel"]),
         tests("KCSecretService", ["KCKeychainModel"]),
         tests("KCHomeFiles", ["KCByteStreams", "KCItemSources", "KCKeychainModel"]),
+        tests("KCExportFormats", ["KCByteStreams", "KCCryptography"]),
         tests(
             "KCForeignFormats",
             [
-                "KCByteStreams", "KCCryptography", "KCAgeEncryption", "KCItemSources", "KCKeychainModel",
-                "KCSecretService",
+                "KCByteStreams", "KCCryptography", "KCAgeEncryption", "KCExportFormats", "KCItemSources",
+                "KCKeychainModel", "KCSecretService",
             ],
             exclude: ["Fixtures"]),
         tests("KCKeychainStore", ["KCKernelKeyring", "KCKeychainKeys"], exclude: ["Keychains"]),
@@ -469,6 +488,8 @@ let package = Package(
                 "KCTaskSupport", "KCAsking", "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCHomeFiles",
                 "KCItemStores", "KCItemSources", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains",
             ]),
+        tests(
+            "KCForeignReader", ["KCAgeEncryption", "KCByteStreams", "KCItemSources", "KCKeychainModel", "KCSandbox"]),
         tests("KCBackupTasks", ["KCAsking", "KCKeychainModel"]),
         tests(
             "KCBackupJobs",
@@ -482,9 +503,10 @@ let package = Package(
             [
                 "KCAgeEncryption", "KCAsking", "KCBackupArchive", "KCBackupCatalogue", "KCBackupEngine",
                 "KCBackupJobs", "KCBackupTasks", "KCByteStreams", "KCConsole", "KCCryptography", "KCDeviceIdentity",
-                "KCFileProtection", "KCFleet", "KCFleetIndex", "KCHomeFiles", "KCItemSources", "KCKernelKeyring",
+                "KCFileProtection", "KCFleet", "KCFleetIndex", "KCForeignReader", "KCHomeFiles", "KCItemSources",
+                "KCKernelKeyring",
                 "KCKeychainKeys", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains", "KCQRCodes", "KCRemotes",
-                "KCReportText", "KCSecretService", "KCSecurityTokens", "KCStoreTasks",
+                "KCReportText", "KCSecretService", "KCSandbox", "KCSecurityTokens", "KCStoreTasks",
             ],
             exclude: ["Messages.txt"]),
         tests(
@@ -494,9 +516,12 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCLocalKeychains", "KCKernelKeyring",
                 "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCFleet", "KCFleetIndex", "KCReportText",
-                "KCReportPages", "KCQRCodes", argumentParser,
+                "KCReportPages", "KCQRCodes", "KCSandbox", argumentParser,
             ],
             exclude: ["Canaries", "Compatibility", "Desktop", "Help", "Screens", "Stories"]),
+        tests(
+            "KCReaderCommand",
+            ["KCByteStreams", "KCForeignFormats", "KCForeignReader", "KCItemSources", "KCKeychainModel"]),
         tests(
             "KCSecurityCommand",
             [

@@ -1,5 +1,6 @@
 import KCByteStreams
 import KCCryptography
+import KCExportFormats
 import KCItemSources
 import KCKeychainModel
 import KCTestSupport

@@ -70,7 +70,7 @@ struct CSVShapeTests {
 
     @Test("The error for a missing column lists the existing columns, and a duplicate column is refused by name")
     func columns() throws {
-        func read(_ text: String, _ columns: [CSVRole: String]) throws -> ForeignContents {
+        func read(_ text: String, _ columns: [ChosenColumn: String]) throws -> ForeignContents {
             try ForeignReading.read(text, as: CSVFormat(columns: columns))
         }
         let text = "Site;Login;Code\nexample.com;ada;p\n"

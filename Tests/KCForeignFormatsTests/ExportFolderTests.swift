@@ -1,4 +1,5 @@
 import KCByteStreams
+import KCExportFormats
 import KCItemSources
 import KCKeychainModel
 import KCTestSupport
@@ -60,18 +61,6 @@ struct ExportFolderTests {
         // Each group is there once.
         let names = database.document.elements.filter { $0.name == "Name" }.map { database.text(of: $0) }
         #expect(names.count { $0 == "Work" } == 1)
-    }
-
-    @Test("The names of a folder become nested groups, unless one is empty or they are many")
-    func groups() throws {
-        let names = Self.folders.map { KDBXGroup.path(of: $0) }
-        #expect(names[1] == ["Work", "Mail"])
-        #expect(names[2] == [])
-        #expect(names[3] == ["a//b"])
-        #expect(names[8] == ["trail/"])
-        #expect(names[9].count == 16)
-        #expect(names[9].joined(separator: "/") == Self.folders[9])
-        #expect(KDBXGroup.path(of: "\u{1}") == [])
     }
 
     /// KeePassXC, where it is installed.

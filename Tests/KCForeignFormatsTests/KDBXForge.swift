@@ -1,6 +1,7 @@
 import Foundation
 import KCByteStreams
 import KCCryptography
+import KCExportFormats
 import KCTestSupport
 
 @testable import KCForeignFormats

@@ -1,6 +1,7 @@
 import Glibc
 import KCByteStreams
 import KCCryptography
+import KCExportFormats
 import KCItemSources
 import KCKeychainModel
 import KCTestSupport

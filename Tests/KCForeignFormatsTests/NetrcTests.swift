@@ -41,7 +41,7 @@ struct NetrcTests {
         #expect(Set(items.map { $0.attributes.number(.port) }) == [993, nil, 25])
         #expect(items.flatMap(\.extra).filter { $0.name == "netrc.port" }.map(\.value).sorted() == ["imaps", "smtp"])
         let file = try #require(ForeignReading.input(Array(text.utf8)).file)
-        let staying = NetrcFormat().remainder(of: file).staying
+        let staying = NetrcFormat().separableRecords(of: file).staying
         #expect(staying == 0)
     }
 

@@ -1,4 +1,5 @@
 import KCByteStreams
+import KCExportFormats
 import KCItemSources
 import KCKeychainModel
 import KCTestSupport

@@ -12,6 +12,7 @@ import KCDeviceIdentity
 import KCFileProtection
 import KCFleet
 import KCFleetIndex
+import KCForeignReader
 import KCHomeFiles
 import KCItemSources
 import KCKernelKeyring
@@ -21,6 +22,7 @@ import KCKeychainStore
 import KCLocalKeychains
 import KCQRCodes
 import KCRemotes
+import KCSandbox
 import KCSecretService
 import KCSecurityTokens
 import KCStoreTasks
@@ -55,6 +57,7 @@ enum FailureExamples {
         ("ArchiveFailure", "Archive/KCBackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/KCBackupEngine/Bring.swift"),
         ("ForeignFailure", "Importers/KCItemSources/ForeignFailure.swift"),
+        ("Problem", "Importers/KCForeignReader/ReaderFailure.swift"),
         ("JobFailure", "Tasks/KCBackupJobs/JobFailure.swift"),
         ("JobFinding", "Tasks/KCBackupJobs/JobFinding.swift"),
         ("CatalogueFailure", "Backup/KCBackupCatalogue/CatalogueFailure.swift"),
@@ -123,6 +126,7 @@ enum FailureExamples {
         + tokens.map { .token($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
         + restores.map { .restore($0, path: "laptop.kcb") } + foreign.map { .foreign($0, path: "logins.csv") }
+        + readers.map { .reader(ReaderFailure($0, reading: .bitwarden), path: "vault.json") }
         + catalogues.map { .catalogue($0, job: nil) } + jobs.map { .job($0) }
         + findings.map { .found($0) }
         + cryptography.map { .cryptography($0) } + remotes.map { .remote($0) }
@@ -469,6 +473,15 @@ enum FailureExamples {
         .cannotWrite(item, .noPasscode),
         .unconfirmed,
     ]
+    private static let readers: [ReaderFailure.Problem] = [
+        .missing(path: "/usr/libexec/kcbackup/kcbackup-read"),
+        .notStarted(path: "/usr/libexec/kcbackup/kcbackup-read", 13),
+        .noSandbox(.noLandlock), .stopped(nil), .stopped(.socket), .stopped(.openFile), .stopped(.startProgram),
+        .stopped(.trace), .stopped(.signal), .stopped(.memory), .stopped(.other(999)), .crashed(signal: 9),
+        .crashed(signal: 11), .ended(status: 1), .overdue, .misbehaved("a text is not UTF-8"),
+        .unforeseen(type: "Error"),
+    ]
+
     private static let foreign: [ForeignFailure] = [
         .wrongPassword, .wrongPasswordOrNoKeyFile(orDamaged: false), .wrongPasswordOrKeyFile(orDamaged: false),
         .wrongPasswordOrDamaged, .noKeyOpens("keys of gpg"), .needsKeyFile,

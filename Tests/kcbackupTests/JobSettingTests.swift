@@ -32,7 +32,8 @@ struct JobSettingTests {
                 $0.fleet = "nas:fleet"
             },
             job(.named("file:/a.kdbx")) {
-                $0.request.backup.access.file = FileAccess(format: "kdbx", password: .credential("k"), keyFile: "/k")
+                $0.request.backup.access.file = FileAccess(
+                    format: "kdbx", password: .credential("k"), keyFile: "/k", withoutSandbox: true)
                 $0.request.backup.access.acceptMissing = ["/home/a"]
                 $0.request.backup.mode = .encrypted(
                     ArchiveKeyRequest(

@@ -30,7 +30,7 @@ struct PackageTests {
               make --silent -C "$project" list --eval='list:; @printf "%s\\n" $(BINARIES) $(MANUAL) $(COMPLETIONS)' >list
               while read -r file; do
                 mkdir -p "$1/${file%/*}"
-                case $file in bin/*) cp /usr/bin/jq "$1/$file" ;; *) printf '#!/bin/bash\\n' >"$1/$file" ;; esac
+                case $file in bin/* | libexec/*) cp /usr/bin/jq "$1/$file" ;; *) printf '#!/bin/bash\\n' >"$1/$file" ;; esac
               done <list
               # In this order nothing looks out of date.
               while read -r file; do touch --reference=list "$1/$file"; done <list
@@ -72,7 +72,7 @@ struct PackageTests {
         let outcome = try Self.shell(
             "TZ=UTC dpkg-deb --contents out/kcbackup_*.deb | awk '{ print $1, $2, $4, $6 }'", in: made)
         let lines = outcome.text.split(separator: "\n").map(String.init)
-        let program = /\/bin\/|recover\.sh/
+        let program = /\/bin\/|\/libexec\/|recover\.sh/
         for line in lines {
             let mode =
                 line.hasSuffix("/bin/age-plugin-kcbackup")
@@ -177,7 +177,7 @@ struct PackageTests {
         let expected = """
             Version: \(CommandLineTool.version)
             Maintainer: Ada L. <ada@example.org>
-            Depends: libc6 (>= …), libjq1 (>= …), libarchive13, libgcrypt20, libyaml-0-2, libzxcvbn0
+            Depends: libc6 (>= …), libjq1 (>= …), libarchive13, libgcrypt20, libseccomp2, libyaml-0-2, libzxcvbn0
             out/kcbackup_\(CommandLineTool.version)_\(architecture).deb
             \(architecture)
             kcbackup (\(CommandLineTool.version)) unstable; urgency=medium

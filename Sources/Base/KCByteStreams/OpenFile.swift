@@ -39,6 +39,14 @@ package final class OpenFile: Sendable {
         return file
     }
 
+    /// The same file, opened for reading alone; as it is, if that is not possible.
+    package var onlyRead: OpenFile {
+        guard fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY else { return self }
+        let place = "/proc/self/fd/\(descriptor)"
+        let reopened = System.retrying { unsafe open(place, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
+        return reopened >= 0 ? OpenFile(owning: reopened, path: path) : self
+    }
+
     /// The result of `fstat`.
     package func status() throws(FileFailure) -> stat {
         var status = stat()

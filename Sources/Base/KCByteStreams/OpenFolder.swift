@@ -15,6 +15,9 @@ package final class OpenFolder: Sendable {
     /// The path that it was opened under, for messages.
     package var path: String { file.path }
 
+    /// The descriptor, valid while this object lives.
+    package var descriptor: Int32 { file.descriptor }
+
     init(_ file: OpenFile) { self.file = file }
 
     /// Opens a folder that the user means; links that lead to it are followed.

@@ -15,3 +15,9 @@ extension LibCrypto {
         return unsafe context
     }()
 }
+
+/// The ciphers that only old files use.
+package enum LegacyCiphers {
+    /// Loads them, if they are installed.
+    package static func prepare() { _ = unsafe LibCrypto.legacyContext }
+}

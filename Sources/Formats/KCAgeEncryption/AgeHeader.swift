@@ -43,7 +43,7 @@ package struct AgeHeader: Hashable, Sendable {
     }
 
     /// The header as it is in the file, with its last line feed.
-    var text: String {
+    package var text: String {
         Self.authenticatedText(stanzas) + " " + Base64.encode(mac, padded: false) + "\n"
     }
 

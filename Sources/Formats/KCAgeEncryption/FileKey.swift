@@ -11,6 +11,9 @@ package final class FileKey: Identity {
         self.key = key.copy()
     }
 
+    /// The 16 bytes.
+    package var bytes: SecretBytes { key.copy() }
+
     /// Accepts 16 bytes that a plugin unwrapped, if `header` was made with them; nil for anything else.
     package static func of(_ header: AgeHeader, _ key: borrowing SecretBytes) throws(AgeFailure) -> FileKey? {
         guard key.count == fileKeySize else { return nil }

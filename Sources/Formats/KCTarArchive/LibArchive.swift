@@ -7,6 +7,12 @@ package enum TarLibrary {
     ///
     /// - Throws: `StreamFailure` of kind `libraryMissing`.
     package static func require() throws(StreamFailure) { _ = try LibArchive.load(.writingContainer) }
+
+    /// Loads it, if it is there, and what reading zip files opens.
+    package static func prepare() {
+        LibArchive.prepare()
+        ZipFile.prepare()
+    }
 }
 
 /// The functions of libarchive, loaded when they are first needed.
@@ -18,6 +24,9 @@ enum LibArchive {
         var functions = carchive_functions()
         return unsafe carchive_load(&functions, name) ? functions : nil
     }()
+
+    /// Loads the library, if it is there.
+    static func prepare() { _ = functions }
 
     /// The functions.
     static func load(_ stage: StreamFailure.Stage) throws(StreamFailure) -> carchive_functions {

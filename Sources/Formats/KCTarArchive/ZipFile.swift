@@ -28,6 +28,12 @@ package enum ZipFile {
         }
     }
 
+    /// Loads what reading needs besides libarchive: the locale, and the time zone, in which members have their dates.
+    static func prepare() {
+        _ = NameLocale.shared
+        tzset()
+    }
+
     /// Passes each wanted member to `body`, once it has been read to its end and its checksum has been verified.
     ///
     /// - Returns: the names of all members.
@@ -37,13 +43,8 @@ package enum ZipFile {
         _ bytes: borrowing Span<UInt8>, wants: (String) -> Bool, body: (String, consuming SecretBytes) -> Void
     ) throws(StreamFailure) -> Set<ExactText> {
         let library = try LibArchive.load(.readingContainer)
-        // libarchive converts names to the character set of the thread's locale; that of "C" has only 128 characters.
-        let locale = unsafe newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil)
-        let earlier = unsafe uselocale(locale)
-        defer {
-            unsafe uselocale(earlier)
-            if let locale = unsafe locale { unsafe freelocale(locale) }
-        }
+        let earlier = unsafe uselocale(NameLocale.shared.locale)
+        defer { unsafe uselocale(earlier) }
         carchive_wipe_freed(true)
         defer { carchive_wipe_freed(false) }
         guard let archive = library.archive_read_new() else { throw .outOfMemory(.readingContainer) }
@@ -146,4 +147,15 @@ package enum ZipFile {
         guard let words = unsafe library.archive_error_string(archive) else { return false }
         return unsafe strcmp(words, "Can't initialize ZIP decompression.") == 0
     }
+}
+
+/// The locale in whose character set libarchive gives names: that of "C" has only 128 characters.
+///
+/// Loaded once, since it comes from a file.
+@safe private final class NameLocale: @unchecked Sendable {
+    static let shared = NameLocale()
+
+    let locale: locale_t?
+
+    private init() { unsafe locale = unsafe newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil) }
 }

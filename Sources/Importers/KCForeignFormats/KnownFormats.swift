@@ -44,20 +44,49 @@ package enum KnownFormats {
         KubernetesFormat(),
     ]
 
-    /// The format with the given name, as used by `--from`.
-    package static func named(_ name: String) -> (any ForeignFormat)? {
-        all.first { $0.name.exact == name.exact }
+    /// The format of a kind.
+    package static func format(of kind: ForeignKind) -> any ForeignFormat {
+        guard let format = all.first(where: { $0.kind == kind }) else { preconditionFailure("each kind has a format") }
+        return format
+    }
+
+    /// The format of an input, which has to be the chosen one if there is one.
+    ///
+    /// - Throws: as `recognise`, and `ForeignFailure` (`notOfFormat`, and what else is wrong with an input for the chosen
+    ///   format).
+    package static func format(of input: ForeignInput, as chosen: (any ForeignFormat)?) throws -> any ForeignFormat {
+        guard let format = chosen else { return try recognise(input) }
+        if input.file?.isBlank == true { throw ForeignFailure.empty }
+        guard try format.recognises(input) else {
+            if let other = try other(of: input) {
+                throw ForeignFailure.notOfFormat(title: format.title, found: other.title)
+            }
+            if let refused = try refusal(of: input, as: format) { throw refused.failure }
+            throw try format.problem(with: input) ?? ForeignFailure.notOfFormat(title: format.title)
+        }
+        return format
+    }
+
+    /// A format that recognizes an input that is not of the requested one.
+    private static func other(of input: ForeignInput) throws -> (any ForeignFormat)? {
+        do {
+            return try all.first { try $0.recognises(input) }
+        } catch is ForeignFailure {
+            // A problem with the input in another format does not matter.
+            return nil
+        }
     }
 
     /// Determines the format of `input` by its content alone.
     ///
-    /// - Throws: `ForeignFailure` (`empty`, `unknownFormat`, `unknownColumns`, `folderOfFiles`, `ambiguous`; what is
-    ///   wrong with a zip file, or with a file named like a table), `FileFailure`, `StreamFailure`.
+    /// - Throws: `ForeignFailure` (`empty`, `unknownFormat`, `unknownColumns`, `folderOfFiles`, `ambiguous`, that of a kind
+    ///   that is not read; what is wrong with a zip file, or with a file named like a table), `FileFailure`,
+    ///   `StreamFailure`.
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
         if input.file?.isBlank == true { throw ForeignFailure.empty }
         let fitting = try all.filter { try $0.recognises(input) }
         guard let format = fitting.first else {
-            if let refused = try refusal(of: input) { return refused }
+            if let refused = try refusal(of: input) { throw refused.failure }
             if case .folder = input.content { try refuseFolderOfFiles(input.path) }
             throw try problem(with: input)
         }

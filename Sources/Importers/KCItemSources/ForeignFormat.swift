@@ -1,3 +1,4 @@
+package import KCAgeEncryption
 package import KCByteStreams
 package import KCKeychainModel
 
@@ -6,11 +7,7 @@ package import KCKeychainModel
 /// Each format has its own folder in `KCForeignFormats` and one line in its list. Reading is all or nothing: a format
 /// returns items only after everything was read and has passed every check that the format allows.
 package protocol ForeignFormat: Sendable {
-    /// The name for `--from`, in lower case with dashes, such as `gnome-keyring`.
-    var name: String { get }
-
-    /// The name in messages, such as "GNOME keyring file".
-    var title: String { get }
+    var kind: ForeignKind { get }
 
     /// True if `input` is of this format, judging by its content and not by its name.
     ///
@@ -33,6 +30,10 @@ package protocol ForeignFormat: Sendable {
 }
 
 extension ForeignFormat {
+    package var name: String { kind.name }
+
+    package var title: String { kind.title }
+
     package func problem(with input: ForeignInput) throws -> ForeignFailure? { nil }
 }
 
@@ -58,6 +59,9 @@ package protocol ForeignSecrets {
     ///
     /// - Throws: as `keyFile`.
     func keyInput() throws -> ForeignInput?
+
+    /// The host that runs the plugins of age that hold keys of the user; nil if there are none.
+    var agePlugins: (any PluginHost)? { get }
 
     /// Passes the secrets of such items of the desktop keyring to `use`; none if there is no keyring, or if it is locked.
     ///
@@ -85,6 +89,9 @@ extension ForeignSecrets {
         try keyFile().map { ForeignInput(path: InputFile.standardInputName, .file($0)) }
     }
 
+    /// The default for implementations that run no plugins.
+    package var agePlugins: (any PluginHost)? { nil }
+
     /// The default for implementations without a desktop.
     package func keyringSecrets(_ wanted: KeyringItems, _ use: (borrowing SecretBytes) throws -> Void) {}
 
@@ -106,6 +113,11 @@ package struct ForeignContents {
         /// The item's name in its program; foreign text.
         package let name: String
         package let problem: Problem
+
+        package init(name: String, problem: Problem) {
+            self.name = name
+            self.problem = problem
+        }
     }
 
     /// Why an item cannot be imported.
@@ -138,6 +150,24 @@ package struct ForeignContents {
     package let remarks: [String]
     /// True if the input holds secrets in the clear.
     package let isPlaintext: Bool
+
+    /// Creates contents with all that is known of them.
+    package init(
+        items: CollectedItems, details: String, parts: [(kind: String, count: Int)],
+        leftOut: [(kind: String, count: Int)], refused: [Refused], staying: [(name: String, reason: Passage.Reason)],
+        duplicates: Int, marked: [Item], remarks: [String], isPlaintext: Bool
+    ) {
+        self.items = items
+        self.details = details
+        self.parts = parts
+        self.leftOut = leftOut
+        self.refused = refused
+        self.staying = staying
+        self.duplicates = duplicates
+        self.marked = marked
+        self.remarks = remarks
+        self.isPlaintext = isPlaintext
+    }
 }
 
 extension ForeignContents {

@@ -13,11 +13,24 @@ package struct ForeignInput: Sendable {
     /// The path, absolute or relative to the working folder; `-` for a pipe.
     package let path: String
     package let content: Content
+    /// The files in the same folder.
+    package let neighbours: any ForeignNeighbours
 
     /// Describes an input.
-    package init(path: String, _ content: Content) {
+    ///
+    /// - Parameter neighbours: nil for those that the path leads to.
+    package init(path: String, _ content: Content, neighbours: (any ForeignNeighbours)? = nil) {
         self.path = path
         self.content = content
+        self.neighbours = neighbours ?? NeighboursOnDisk(path: path)
+    }
+
+    /// The folder that it is, or that it is in, without links; nil for a pipe.
+    package var realFolder: String? {
+        switch content {
+        case .file: neighbours.realFolder
+        case .folder: Path.real(path) ?? path
+        }
     }
 
     /// The file; nil for a folder.
@@ -29,12 +42,36 @@ package struct ForeignInput: Sendable {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     package func sibling(_ name: String) throws -> ForeignFile? {
-        guard path != InputFile.standardInputName else { return nil }
-        let folder = Path.split(path).folder
-        do {
-            return try ForeignFile(reading: OpenFile.reading(folder + "/" + name))
-        } catch let failure as FileFailure where failure.problem == .notFound {
-            return nil
+        try neighbours.open(name).map { try ForeignFile(reading: $0) }
+    }
+}
+
+/// The files in the folder that another program's file, or folder, is in.
+package protocol ForeignNeighbours: Sendable {
+    /// The path of the folder without links; nil for a pipe, which is in none.
+    var realFolder: String? { get }
+
+    /// Opens a regular file; nil if there is none of this name.
+    func open(_ name: String) throws(FileFailure) -> OpenFile?
+}
+
+/// The files that are beside a path.
+private struct NeighboursOnDisk: ForeignNeighbours {
+    private let folder: String?
+
+    init(path: String) {
+        folder = path.exact == InputFile.standardInputName.exact ? nil : Path.split(path).folder
+    }
+
+    var realFolder: String? { folder.map { Path.real($0) ?? $0 } }
+
+    func open(_ name: String) throws(FileFailure) -> OpenFile? {
+        guard let folder else { return nil }
+        do throws(FileFailure) {
+            return try OpenFile.reading(folder + "/" + name)
+        } catch {
+            if error.problem == .notFound { return nil }
+            throw error
         }
     }
 }

@@ -66,9 +66,14 @@ package struct ItemCollection: ~Copyable {
         // A random one would be replaced.
         if !isNamed { draft.uuid = ItemUUID(high: 0, low: 0) }
         let item = try draft.completed(now: date, secretSize: sizeOfSecret(secret))
+        try requireImportable(item)
+        return isNamed ? item : item.with(uuid: item.derivedUUID)
+    }
+
+    /// Refuses an item that no other program can have made.
+    package static func requireImportable(_ item: Item) throws(ItemProblem) {
         try item.requireMeaningfulFlag()
         if item.extra.contains(where: KeyringExtra.isForeign) { throw .reservedExtra }
-        return isNamed ? item : item.with(uuid: item.derivedUUID)
     }
 
     /// Adds an item that `item` returned, with the key that `PackedItem` makes of it.

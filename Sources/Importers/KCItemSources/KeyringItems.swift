@@ -8,6 +8,9 @@ package enum KeyringItems: Hashable, Sendable {
     /// The items that the portal of the desktop keeps for the app with this ID; nil for any app.
     case ofApp(String?)
 
+    /// The end of the labels of the items that hold the keys of browsers made from Chromium.
+    package static let browserEnding = "Safe Storage"
+
     // Of xdg-desktop-portal's back ends; those of GNOME Keyring and oo7 keep it under this name.
     private static let appAttribute = "app_id"
 

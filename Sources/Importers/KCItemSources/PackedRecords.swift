@@ -28,7 +28,11 @@ struct PackedRecords: ~Copyable {
     ///
     /// - Parameter number: what an error calls it.
     mutating func add(_ draft: ItemDraft, number: Int, secret: borrowing SecretBytes?) throws(ItemProblem) {
-        let item = try ItemCollection.item(draft, secret: secret, date: date)
+        add(try ItemCollection.item(draft, secret: secret, date: date), number: number, secret: secret)
+    }
+
+    /// Adds an item as it is.
+    mutating func add(_ item: Item, number: Int, secret: borrowing SecretBytes?) {
         let key = PackedItem.key(of: item)
         PackedItem.encode(item, number: number, key: key, secret: secret, into: &record)
         record.withBytes { bytes.append($0) }
@@ -37,6 +41,9 @@ struct PackedRecords: ~Copyable {
                 beginning: PackedItem.beginning(of: key), words: (item.uuid.word, HashedBytes(key).word),
                 end: bytes.count))
     }
+
+    /// The size of the items in bytes.
+    var size: Int { bytes.count }
 
     /// Removes all items.
     mutating func removeAll() {

@@ -2,19 +2,41 @@ package import KCByteStreams
 
 /// A format of files from which single records can be taken out, so that all else stays byte for byte.
 package protocol SeparableFormat: ForeignFormat {
-    /// The rest of a file without the records that become items whole.
+    /// The records of a file that become items whole.
     ///
     /// A record stays if it cannot be read, or if it has something that no item has, such as a comment or a macro.
-    ///
-    /// - Throws: `ForeignFailure` as `read`.
-    func remainder(of file: ForeignFile) throws(ForeignFailure) -> FileRemainder
-
-    /// The ending of the file that a program of the format creates while it changes a file; nil if there is none.
-    var lockEnding: String? { get }
+    func separableRecords(of file: ForeignFile) -> SeparableRecords
 }
 
-extension SeparableFormat {
-    package var lockEnding: String? { nil }
+/// The records of a file that can be taken out of it.
+package struct SeparableRecords: Hashable, Sendable {
+    /// Where they are in the file, ascending and apart from each other.
+    package let pieces: [Range<Int>]
+    /// The number of records with secrets that stay.
+    package let staying: Int
+
+    package init(_ pieces: [Range<Int>], staying: Int) {
+        self.pieces = pieces
+        self.staying = staying
+    }
+
+    /// True if the pieces are in a file of this size, ascending and apart from each other.
+    package func fit(size: Int) -> Bool {
+        var end = 0
+        for piece in pieces {
+            guard piece.lowerBound >= end, !piece.isEmpty else { return false }
+            end = piece.upperBound
+        }
+        return end <= size && staying >= 0
+    }
+}
+
+extension ForeignKind {
+    /// True for a format of which records can be taken out of a file.
+    package var isSeparable: Bool { [.gitCredentials, .netrc].contains(self) }
+
+    /// The ending of the file that a program of the format creates while it changes a file; nil if there is none.
+    package var lockEnding: String? { self == .gitCredentials ? ".lock" : nil }
 }
 
 /// The rest of a file without some of its records.
@@ -28,13 +50,11 @@ package struct FileRemainder: ~Copyable {
 
     /// Cuts pieces out of a file; a line of which nothing but blanks remains goes as a whole.
     ///
-    /// - Parameters:
-    ///   - pieces: the positions of the records, ascending and apart from each other.
-    ///   - staying: the number of records that stay.
-    package init(of bytes: borrowing Span<UInt8>, without pieces: [Range<Int>], staying: Int) {
+    /// - Parameter records: some that fit the size of the file.
+    package init(of bytes: borrowing Span<UInt8>, without records: SeparableRecords) {
         var rest = SecretBytes(capacity: max(1, bytes.count))
         var position = 0
-        for piece in pieces {
+        for piece in records.pieces {
             let start = Self.lineStart(of: piece, after: position, in: bytes)
             let end = Self.lineEnd(of: piece, in: bytes)
             if let start, let end {
@@ -48,8 +68,8 @@ package struct FileRemainder: ~Copyable {
         rest.append(bytes.extracting(position..<bytes.count))
         let isBlank = rest.withBytes { span in span.indices.allSatisfy { Self.blanks.contains(span[$0]) } }
         if isBlank { self.bytes = nil } else { self.bytes = consume rest }
-        removed = pieces.count
-        self.staying = staying
+        removed = records.pieces.count
+        staying = records.staying
     }
 
     private static let blanks: [UInt8] = [0x20, 0x09, 0x0d, 0x0a]

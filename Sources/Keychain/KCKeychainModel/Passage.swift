@@ -37,7 +37,7 @@ package enum Passage: Hashable, Sendable {
     }
 
     /// Why an item does not move, whatever the user says.
-    package enum Reason: Hashable, Sendable {
+    package enum Reason: CaseIterable, Hashable, Sendable {
         /// A ThisDeviceOnly item, which is in no export.
         case thisDeviceOnly
         /// A WhenPasscodeSetThisDeviceOnly item.

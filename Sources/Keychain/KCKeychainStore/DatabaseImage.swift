@@ -23,6 +23,16 @@ package import KCByteStreams
         case library(Int32)
     }
 
+    /// Has SQLite open the files that it reads when it is used for the first time.
+    package static func prepare() {
+        var opened: OpaquePointer?
+        _ = unsafe sqlite3_open_v2(
+            ":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, nil)
+        _ = unsafe sqlite3_close(opened)
+        var byte: UInt8 = 0
+        unsafe sqlite3_randomness(1, &byte)
+    }
+
     /// Opens the bytes of a database file.
     package init(_ bytes: consuming SecretBytes) throws(Failure) {
         guard bytes.count >= 100 else { throw .damaged }

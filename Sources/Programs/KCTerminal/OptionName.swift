@@ -127,6 +127,7 @@ package enum OptionName: String, CaseIterable, Sendable {
     case with
     case withFile = "with-file"
     case withoutArchive = "without-archive"
+    case withoutSandbox = "without-sandbox"
     case yes
 
     /// The one-letter form, if any.

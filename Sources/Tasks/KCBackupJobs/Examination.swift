@@ -6,6 +6,7 @@ internal import KCHomeFiles
 package import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRecoveryKits
+internal import KCSandbox
 package import KCStoreTasks
 
 /// Finds what would make the next run of a job fail, or its backups worth less; changes nothing.
@@ -60,6 +61,7 @@ package struct Examination {
         openKeychains()
         lookAtKeychains()
         lookAtKits()
+        lookAtSandbox()
         lookAtKeyringFiles()
         lookAtHome()
         guard let state else { return }
@@ -161,6 +163,13 @@ package struct Examination {
         for warning in found { warn(warning) }
     }
 
+    /// Says in which sandbox other programs' files are read.
+    private mutating func lookAtSandbox() {
+        report.count += 1
+        let support = SandboxSupport()
+        if support.isComplete { note(.sandbox) } else { warn(.noSandbox(support)) }
+    }
+
     /// Warns of keyrings that have two versions, and of those of apps that nothing opens.
     private mutating func lookAtKeyringFiles() {
         report.count += 1
@@ -173,7 +182,7 @@ package struct Examination {
         for (keyring, state) in ofApps?.keyrings ?? [] {
             switch state {
             case .opens, .isUnknown: break
-            case .isLost, .isDamaged: warn(.appKeyring(keyring, state))
+            case .isLost, .isDamaged, .isUnread: warn(.appKeyring(keyring, state))
             }
         }
     }

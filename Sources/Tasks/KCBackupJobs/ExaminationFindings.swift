@@ -2,7 +2,7 @@ internal import KCBackupCatalogue
 package import KCBackupTasks
 package import KCByteStreams
 internal import KCDeviceIdentity
-package import KCForeignFormats
+package import KCForeignReader
 package import KCHomeFiles
 package import KCItemSources
 package import KCKeychainModel
@@ -10,6 +10,7 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 package import KCRecoveryKits
 package import KCRemotes
+package import KCSandbox
 package import KCStoreTasks
 
 extension Examination {
@@ -73,6 +74,10 @@ extension Examination {
         case twoKeyrings(old: Keyring, new: Keyring, isOldInUse: Bool?)
         case damagedKeyring(path: String, ForeignFailure)
         case unreadableKeyring(path: String, FileFailure)
+        /// The reader did not read the file.
+        case unreadKeyring(path: String, ReaderFailure)
+        /// Other programs' files cannot be read in a sandbox.
+        case noSandbox(SandboxSupport)
         /// The secrets of an app are lost, or would be with the desktop keyring as it is.
         case appKeyring(AppKeyring, AppKeyrings.State)
         /// A killed run may have left a file in the folder, which the list names.
@@ -83,6 +88,8 @@ extension Examination {
     }
 
     package enum Note {
+        /// Other programs' files are read in a sandbox.
+        case sandbox
         case triedKit(RecoveryKit, at: Timestamp)
         /// Cron, which cannot be looked into, may start the job.
         case starterUnknown
@@ -97,6 +104,8 @@ extension Examination {
     package struct Keyring {
         package let path: String
         package let outline: KeyringOutline
+        /// When the file was last changed.
+        package let modified: Timestamp
     }
 }
 

@@ -41,6 +41,7 @@ extension Job {
         fields.add("format", backup.access.file.format)
         fields.add("password", backup.access.file.password?.text)
         fields.add("key-file", backup.access.file.keyFile)
+        fields.add("without-sandbox", backup.access.file.withoutSandbox)
         fields.add("skip-locked", backup.access.skipsLocked)
         fields.add("accept-missing", backup.access.acceptMissing)
         fields.add("mode", ModeWord(backup.mode).rawValue)
@@ -73,7 +74,8 @@ extension Job {
         backup.mode = mode
         backup.access.key = fields.source("escrow").map { .escrow($0) } ?? .passcode(fields.source("passcode"))
         backup.access.file = FileAccess(
-            format: fields.value("format"), password: fields.source("password"), keyFile: fields.value("key-file"))
+            format: fields.value("format"), password: fields.source("password"), keyFile: fields.value("key-file"),
+            withoutSandbox: fields.flag("without-sandbox"))
         backup.access.skipsLocked = fields.flag("skip-locked")
         backup.access.acceptMissing = fields.values("accept-missing")
         var request = FolderBackupRequest(backup, to: folder)

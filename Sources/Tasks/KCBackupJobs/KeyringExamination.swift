@@ -1,5 +1,5 @@
 internal import KCByteStreams
-internal import KCForeignFormats
+internal import KCForeignReader
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCLocalKeychains
@@ -13,14 +13,18 @@ internal import KCStoreTasks
 struct KeyringExamination {
     private(set) var warnings: [Examination.Warning] = []
     private(set) var notes: [Examination.Note] = []
+    private let reader: ReaderProgram?
 
     /// Finds nothing.
-    init() {}
+    init() { reader = nil }
 
     /// Looks at the files, without their passwords.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`, `SecretServiceFailure.interrupted`.
     init(in machine: Machine) throws {
+        var reader = machine.reader
+        reader.patience = .seconds(60)
+        self.reader = reader
         let data = Path.split(machine.dataFolder.path).folder
         let folder = data + "/keyrings"
         let keyrings = try KeyringVersions.find(in: folder)
@@ -43,7 +47,7 @@ struct KeyringExamination {
         }
         let unused = isOldInUse == true ? new : old
         // The file that is not in use may have what the other one lacks.
-        if keyring.converted.map({ unused.outline.modified > $0 }) ?? true {
+        if keyring.converted.map({ unused.modified > $0 }) ?? true {
             warnings.append(.twoKeyrings(old: old, new: new, isOldInUse: isOldInUse))
         } else {
             notes.append(.twoKeyrings(old: old, new: new))
@@ -53,11 +57,18 @@ struct KeyringExamination {
     /// The outline of a file; nil if it cannot be read, which is a warning.
     private mutating func read(_ path: String) throws -> Examination.Keyring? {
         do {
-            return Examination.Keyring(path: path, outline: try KeyringOutline(at: path))
+            let input = try ReaderInput(OpenFile.reading(path))
+            guard let outline = try reader?.outline(input), let date = input.date else { return nil }
+            return Examination.Keyring(path: path, outline: outline, modified: date)
+        } catch let failure as ReaderFailure {
+            warnings.append(.unreadKeyring(path: path, failure))
         } catch let failure as ForeignFailure {
             warnings.append(.damagedKeyring(path: path, failure))
         } catch let failure as FileFailure {
             warnings.append(.unreadableKeyring(path: path, failure))
+        } catch {
+            if Interruption.isRequested { throw error }
+            warnings.append(.unreadKeyring(path: path, ReaderFailure(.unforeseen(type: "\(type(of: error))"))))
         }
         return nil
     }

@@ -6,7 +6,7 @@ package import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
 package import KCDeviceIdentity
-internal import KCForeignFormats
+internal import KCForeignReader
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCLocalKeychains
@@ -210,14 +210,14 @@ extension TaskContext {
     ///
     /// - Throws: `ArchivePlaceProblem` (`ownFile`, `foreign`), `ForeignFailure`, `FileFailure`, `StreamFailure`.
     func requireNoOther(_ path: String) throws {
-        guard let format = try ForeignReader(path, FileAccess(), in: self).formatOfFile() else { return }
-        guard let refused = format as? RefusedFormat else {
-            throw ArchivePlaceProblem.foreign(path: path, title: format.title)
-        }
-        if case .own(let file) = refused.failure, file != .archive {
+        do {
+            guard let kind = try ForeignReader(path, FileAccess(), in: self).formatOfFile() else { return }
+            throw ArchivePlaceProblem.foreign(path: path, title: kind.title)
+        } catch ForeignFailure.own(let file) where file != .archive {
             throw ArchivePlaceProblem.ownFile(path: path, file)
+        } catch is ReaderFailure {
+            // Reading it as an archive says that it is none.
         }
-        throw refused.failure
     }
 
     /// Starts to show the progress of work that reads the streams of an archive.

@@ -1,6 +1,7 @@
 internal import KCBackupArchive
 package import KCBackupCatalogue
 internal import KCByteStreams
+internal import KCConsole
 internal import KCKeychainModel
 package import KCRemotes
 internal import KCStoreTasks

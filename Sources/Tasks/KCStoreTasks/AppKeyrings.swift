@@ -1,10 +1,24 @@
 internal import KCByteStreams
-package import KCForeignFormats
+package import KCForeignReader
 package import KCItemSources
+internal import KCKeychainModel
+
+/// A keyring that an app in a sandbox of Flatpak has for itself.
+package struct AppKeyring: Sendable {
+    /// Its path below the home.
+    package let path: String
+    /// The ID of the app; foreign text.
+    package let app: String
+    /// The number of items, which the file shows without a password; nil if it cannot be read.
+    package let itemCount: Int?
+}
 
 /// The keyrings of apps in sandboxes, and whether the desktop keyring has what opens them.
 package struct AppKeyrings {
     package let keyrings: [(keyring: AppKeyring, state: State)]
+
+    // In bytes. The app writes the file, and nobody asked for it to be read; a keyring of 10,000 items has 5 MB.
+    private static let sizeLimit = 16 << 20
 
     /// The known state of a keyring.
     package enum State {
@@ -15,31 +29,91 @@ package struct AppKeyrings {
         /// The desktop keyring could not be searched.
         case isUnknown(KeyringSecrets.Gap)
         case isDamaged(ForeignFailure)
+        /// The reader did not read it.
+        case isUnread(ReaderFailure)
     }
 
-    /// Finds the keyrings of a home that have items.
+    // An app may write anything into the file.
+    private static let patience = Duration.seconds(60)
+
+    /// Finds the keyrings of a home that have items; those that cannot be opened are not among them.
     ///
-    /// - Throws: `StreamFailure` and `SecretServiceFailure` if interrupted, `CryptographyFailure`.
+    /// - Throws: `StreamFailure` and `SecretServiceFailure` if interrupted.
     package init(in machine: Machine) throws {
-        let found = try AppKeyring.find(in: machine.home).filter {
-            if case .success(0) = $0.itemCount { false } else { true }
+        var found: [(keyring: AppKeyring, state: State)] = []
+        var secrets: KeyringSecrets?
+        var reader = machine.reader
+        reader.patience = Self.patience
+        for (path, app) in try KeyringPlaces.ofApps(in: machine.home) {
+            let input = try KeyringPlaces.readable { try Self.input("\(machine.home)/\(path)") }
+            guard let input else { continue }
+            do {
+                let count = try reader.outline(input).itemCount
+                if count == 0 { continue }
+                let known = try secrets ?? KeyringSecrets(.ofApp(nil), in: machine)
+                secrets = known
+                let state = try Self.state(of: input, app, known, reader)
+                found.append((AppKeyring(path: path, app: app, itemCount: count), state))
+            } catch let failure as ForeignFailure {
+                found.append((AppKeyring(path: path, app: app, itemCount: nil), .isDamaged(failure)))
+            } catch let failure as ReaderFailure {
+                found.append((AppKeyring(path: path, app: app, itemCount: nil), .isUnread(failure)))
+            } catch {
+                if Interruption.isRequested { throw error }
+                // An app that writes the file meanwhile, or a failure that a keyring does not have.
+                let failure = ReaderFailure(.unforeseen(type: "\(type(of: error))"), reading: .gnomeKeyring)
+                found.append((AppKeyring(path: path, app: app, itemCount: nil), .isUnread(failure)))
+            }
         }
-        guard !found.isEmpty else {
-            keyrings = []
-            return
-        }
-        let secrets = try KeyringSecrets(.ofApp(nil), in: machine)
-        keyrings = try found.map { ($0, try Self.state(of: $0, secrets)) }
+        keyrings = found
     }
 
-    private static func state(of keyring: AppKeyring, _ secrets: KeyringSecrets) throws -> State {
-        do {
-            _ = try keyring.itemCount.get()
-            let own = secrets.found.filter { $0.app?.exact == keyring.app.exact }
-            for (_, secret) in own where try keyring.opens(with: secret.password) { return .opens }
-            return secrets.gap.map { .isUnknown($0) } ?? .isLost(hasOther: !own.isEmpty)
-        } catch let failure as ForeignFailure {
-            return .isDamaged(failure)
+    private static func input(_ path: String) throws -> ReaderInput {
+        let file = try OpenFile.reading(path)
+        guard try file.size() <= sizeLimit else { throw FileFailure(path, .tooLarge(limit: sizeLimit)) }
+        return try ReaderInput(file)
+    }
+
+    private static func state(
+        of input: ReaderInput, _ app: String, _ secrets: KeyringSecrets, _ reader: ReaderProgram
+    ) throws -> State {
+        let own = secrets.found.filter { $0.app?.exact == app.exact }
+        if !own.isEmpty {
+            do {
+                _ = try reader.read(
+                    input, ReaderProgram.Choice(.gnomeKeyring), secrets: FoundSecrets(own.map(\.secret)))
+                return .opens
+            } catch ForeignFailure.noAppSecret {
+                // The secrets are for an earlier keyring.
+            }
+        }
+        return secrets.gap.map { .isUnknown($0) } ?? .isLost(hasOther: !own.isEmpty)
+    }
+
+    /// The secrets that the desktop keyring keeps for an app.
+    private struct FoundSecrets: ForeignSecrets {
+        private let secrets: [KeptPassword]
+
+        init(_ secrets: [KeptPassword]) { self.secrets = secrets }
+
+        var isPasswordGiven: Bool { false }
+
+        /// Asked for where a link leads to the folder, so that nothing tells whose it is.
+        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+            for secret in secrets {
+                do {
+                    return try use(secret.password)
+                } catch ForeignFailure.wrongPasswordOrDamaged {
+                    // Another one may open it.
+                }
+            }
+            throw ForeignFailure.noAppSecret(app: nil)
+        }
+
+        func keyFile() -> ForeignFile? { nil }
+
+        func keyringSecrets(_ wanted: KeyringItems, _ use: (borrowing SecretBytes) throws -> Void) throws {
+            for secret in secrets { try use(secret.password) }
         }
     }
 }

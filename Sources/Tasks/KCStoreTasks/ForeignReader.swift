@@ -1,7 +1,8 @@
 internal import KCAgeEncryption
 internal import KCAsking
-internal import KCByteStreams
-internal import KCForeignFormats
+package import KCByteStreams
+internal import KCConsole
+package import KCForeignReader
 package import KCItemSources
 package import KCItemStores
 package import KCKeychainModel
@@ -18,25 +19,29 @@ package enum ForeignEvent: TaskEvent {
 
 /// The result of reading another program's file or folder.
 package struct ForeignReading {
-    package let format: any ForeignFormat
+    package let kind: ForeignKind
     package let contents: ForeignContents
     /// When the file was last changed; nil for a folder.
     package let fileDate: Timestamp?
     /// True if the input is there as before, as a pipe is not.
     package let remains: Bool
-    /// The file; nil for a folder, and for a file that was not in memory as a whole.
-    package var file: ForeignFile?
+    /// The records that can be taken out of the file, if that was asked for and the format has such.
+    package var records: SeparableRecords?
     /// The options that were given to open it, and were not needed.
     package var unneeded: [FileAccess.Part] = []
 }
 
-/// Reads other programs' files and folders, as named by the user.
+/// Reads other programs' files and folders, as named by the user, with a reader in a sandbox.
 package struct ForeignReader {
     package let path: String
     package let access: FileAccess
     private let context: TaskContext
     /// True if what it does not need is no mistake, since another file may need it.
     package var isOneOfTwo = false
+    /// The names of the columns of a table, if the user chose them.
+    package var columns: [ChosenColumn: String] = [:]
+    /// True to find the records that can be taken out of the file.
+    package var wantsRecords = false
 
     package init(_ path: String, _ access: FileAccess, in context: TaskContext) {
         self.path = path
@@ -46,11 +51,12 @@ package struct ForeignReader {
 
     /// Detects the format, and opens and reads the file to its end.
     ///
-    /// - Parameter chosen: the format, if it is known.
-    /// - Throws: `ForeignFailure`, `FileAccessProblem`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
-    package func read(as chosen: (any ForeignFormat)? = nil) throws -> ForeignReading {
-        if chosen == nil, !access.isGiven, let items = try readItems() { return items }
-        return try read(input(), as: chosen)
+    /// - Parameter didRecognise: is told the format before a secret is asked for; reading ends with what it throws.
+    /// - Throws: `ForeignFailure`, `ReaderFailure`, `FileAccessProblem`, `FileFailure`, `StreamFailure`, and errors of reading
+    ///   secrets.
+    package func read(didRecognise: (ForeignKind) throws -> Void = { _ in }) throws -> ForeignReading {
+        if columns.isEmpty, !access.isGiven, let items = try readItems() { return items }
+        return try read(input(), didRecognise: didRecognise)
     }
 
     /// Reads a file of items line by line, so that it is never in memory as a whole; nil for any other input.
@@ -64,44 +70,59 @@ package struct ForeignReader {
         }
         if items.count == 0 { return nil }
         return ForeignReading(
-            format: ItemLinesFormat(), contents: ItemLinesFormat.contents(items), fileDate: lines.date, remains: true)
+            kind: .items, contents: ForeignContents(items: items, kind: "item", isPlaintext: true),
+            fileDate: lines.date, remains: true)
     }
 
     /// Reads an input that `input` returned.
     ///
-    /// - Throws: as `read(as:)`.
-    package func read(_ input: ForeignInput, as chosen: (any ForeignFormat)? = nil) throws -> ForeignReading {
-        let format = try chosen ?? format(of: input)
+    /// - Throws: as `read(didRecognise:)`.
+    package func read(
+        _ input: ReaderInput, didRecognise: (ForeignKind) throws -> Void = { _ in }
+    ) throws -> ForeignReading {
+        var choice = ReaderProgram.Choice(try columns.isEmpty ? access.knownFormat() : .csv)
+        choice.columns = columns
+        choice.wantsRecords = wantsRecords
+        let machine = context.machine
         let secrets = AskedSecrets(reader: self)
-        let contents = try format.read(input, secrets)
+        do throws(FileFailure) {
+            choice.keyFile = try access.keyFile.map { path throws(FileFailure) in
+                let input = try ReaderInput(machine.resolveInput(path), now: context.now)
+                if input.isFolder { throw FileFailure(input.path, .notRegular) }
+                return input
+            }
+        } catch {
+            // Only a format that wants a key file lacks it.
+            secrets.keyFileFailure = error
+        }
+        let read = try reader.read(input, choice, secrets: secrets, didRecognise: didRecognise)
         // Whoever names what opens a file means one that is closed.
         var unneeded: [FileAccess.Part] = []
         if access.password != nil, !secrets.wasAsked { unneeded.append(.password(access.passwordField)) }
-        if access.keyFile != nil, !secrets.wasAskedForKeyFile { unneeded.append(.keyFile) }
+        if access.keyFile != nil, !read.wantedKeyFile { unneeded.append(.keyFile) }
         if !isOneOfTwo, let part = unneeded.first { throw FileAccessProblem.opensNothing(part, path: path) }
-        if contents.exposesSecrets, input.file?.isReadableByOthers == true {
-            context.tell(ForeignEvent.exposed(path: path))
-        }
+        if read.contents.exposesSecrets, input.isReadableByOthers { context.tell(ForeignEvent.exposed(path: path)) }
         return ForeignReading(
-            format: format, contents: contents, fileDate: input.file?.modified,
-            remains: input.path.exact != InputFile.standardInputName.exact, file: input.file, unneeded: unneeded)
+            kind: read.kind, contents: read.contents, fileDate: input.date,
+            remains: input.path.exact != InputFile.standardInputName.exact, records: read.records, unneeded: unneeded)
+    }
+
+    private var reader: ReaderProgram {
+        var reader = context.machine.reader
+        reader.isSandboxed = !access.withoutSandbox
+        return reader
     }
 
     /// Opens the file or folder, without asking for anything.
-    ///
-    /// - Throws: `FileFailure`, `StreamFailure`.
-    package func input() throws -> ForeignInput {
-        let machine = context.machine
-        let resolved = machine.resolveInput(path)
-        if Path.isFolder(resolved) { return ForeignInput(path: resolved, .folder) }
-        return try machine.foreignFile(resolved, now: context.now)
+    package func input() throws(FileFailure) -> ReaderInput {
+        try ReaderInput(context.machine.resolveInput(path), now: context.now)
     }
 
     /// Returns the format of a regular file, detected from its content; nil if it is unknown, that of an archive, or not
     /// a regular file.
     ///
-    /// - Throws: `FileFailure`, `StreamFailure`.
-    package func formatOfFile() throws -> (any ForeignFormat)? {
+    /// - Throws: `ForeignFailure` for a file that is known and not read; `ReaderFailure`, `FileFailure`, `StreamFailure`.
+    package func formatOfFile() throws -> ForeignKind? {
         let resolved = context.machine.resolve(path)
         guard InputFile.descriptor(path) == nil, Path.isFile(resolved),
             case .file(let file) = try InputFile.open(resolved)
@@ -109,9 +130,9 @@ package struct ForeignReader {
         // A file that begins like an archive is one, or a damaged one.
         if try file.startsAsArchive() { return nil }
         // A file of items may be large, but its first line is enough to recognize it.
-        if try file.startsAsItems() { return ItemLinesFormat() }
+        if try file.startsAsItems() { return .items }
         do {
-            return try KnownFormats.recognise(ForeignInput(path: resolved, .file(ForeignFile(reading: file))))
+            return try reader.recognise(ReaderInput(resolved, now: context.now))
         } catch ForeignFailure.empty, ForeignFailure.unknownFormat, ForeignFailure.unknownColumns,
             ForeignFailure.damaged
         {
@@ -135,7 +156,7 @@ package struct ForeignReader {
     /// read only once.
     ///
     /// - Throws: `StreamFailure`.
-    package func inputUnlessArchive() throws -> ForeignInput? {
+    package func inputUnlessArchive() throws -> ReaderInput? {
         guard InputFile.descriptor(path) == nil else { return nil }
         do {
             let resolved = context.machine.resolve(path)
@@ -148,34 +169,12 @@ package struct ForeignReader {
         }
     }
 
-    private func format(of input: ForeignInput) throws -> any ForeignFormat {
-        if input.file?.isBlank == true { throw ForeignFailure.empty }
-        guard let format = try access.knownFormat() else { return try KnownFormats.recognise(input) }
-        guard try format.recognises(input) else {
-            if let other = try other(of: input) {
-                throw ForeignFailure.notOfFormat(title: format.title, found: other.title)
-            }
-            if let refused = try KnownFormats.refusal(of: input, as: format) { throw refused.failure }
-            throw try format.problem(with: input) ?? ForeignFailure.notOfFormat(title: format.title)
-        }
-        return format
-    }
-
-    /// A format that recognizes an input that is not of the requested one.
-    private func other(of input: ForeignInput) throws -> (any ForeignFormat)? {
-        do {
-            return try KnownFormats.all.first { try $0.recognises(input) }
-        } catch is ForeignFailure {
-            // A problem with the input in another format does not matter.
-            return nil
-        }
-    }
-
     /// Asks for the secrets that open the file.
-    private final class AskedSecrets: AgePluginSecrets {
+    private final class AskedSecrets: ForeignSecrets {
         private let reader: ForeignReader
         private(set) var wasAsked = false
-        private(set) var wasAskedForKeyFile = false
+        /// Why the key file cannot be opened.
+        var keyFileFailure: FileFailure?
         private var progress: (any TaskProgress)?
 
         private var context: TaskContext { reader.context }
@@ -192,7 +191,7 @@ package struct ForeignReader {
 
         var isPasswordGiven: Bool { reader.access.password != nil }
 
-        var agePlugins: any PluginHost { context.plugins }
+        var agePlugins: (any PluginHost)? { context.plugins }
 
         func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
             let progress = progress ?? context.asking.follow(.decryptingFiles, total: { nil }, done: nil)
@@ -206,12 +205,10 @@ package struct ForeignReader {
             try QRScanner.text(in: path, environment: context.machine.environment, limit: limit)
         }
 
-        func keyFile() throws -> ForeignFile? { try keyInput()?.file }
-
-        func keyInput() throws -> ForeignInput? {
-            wasAskedForKeyFile = true
-            guard let path = reader.access.keyFile else { return nil }
-            return try context.machine.foreignFile(context.machine.resolveInput(path), now: context.now)
+        /// The reader has its key file already, unless that cannot be opened.
+        func keyFile() throws -> ForeignFile? {
+            if let keyFileFailure { throw keyFileFailure }
+            return nil
         }
 
         /// Offers the secrets; none if no keyring is running.
@@ -224,20 +221,8 @@ package struct ForeignReader {
 }
 
 extension Machine {
-    /// Reads a file or a pipe into wiped memory.
-    ///
-    /// - Parameter now: the date to use for data from a pipe.
-    fileprivate func foreignFile(_ path: String, now: Timestamp) throws -> ForeignInput {
-        switch try InputFile.open(path, takesNothing: true) {
-        case .file(let file): return ForeignInput(path: path, .file(try ForeignFile(reading: file)))
-        case .pipe(let pipe):
-            let name = Path.split(path).name
-            let file = ForeignFile(
-                name: name, try readPipe(pipe, named: path, limit: ForeignFile.sizeLimit), modified: now)
-            // A pipe has no files next to it.
-            return ForeignInput(path: InputFile.standardInputName, .file(file))
-        }
-    }
+    /// The program that reads other programs' files.
+    package var reader: ReaderProgram { ReaderProgram(path: readerPath, spoolingIn: temporaryFolder) }
 }
 
 extension FileOfItems {

@@ -46,17 +46,6 @@ extension Machine {
     }
 }
 
-/// Reads a pipe; a signal ends the wait for data.
-package struct PipeSource: ByteSource {
-    private let pipe: OpenFile
-
-    package init(pipe: OpenFile) { self.pipe = pipe }
-
-    package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
-        try Descriptor(number: pipe.descriptor).read(into: &output)
-    }
-}
-
 /// Refuses to read a pipe several times, since it returns its bytes only once; two secrets may be two lines of one pipe.
 package func requireOneInput(_ paths: [String], _ sources: [SecretSource?]) throws(ReadTwice) {
     var taken: Set<Int32> = []

@@ -37,6 +37,8 @@ package struct Machine {
     package var userRuntimeFolder = SessionBus.runtimeFolder
     /// The path of this program, for units and scripts that start it later.
     package var program: String
+    /// The path of the program that reads other programs' files.
+    package var readerPath = CompanionProgram.path(of: "kcbackup-read")
     /// The name and version of this program, as recorded in archives.
     package var tool = "kcbackup"
 

@@ -1,5 +1,5 @@
 package import KCAsking
-internal import KCForeignFormats
+internal import KCByteStreams
 package import KCItemSources
 
 /// The means to open a store, as far as stores of its kind need them.
@@ -41,13 +41,18 @@ package struct FileAccess: Hashable, Sendable {
     package var password: SecretSource?
     /// The path of a file that opens it, with its password or instead of it.
     package var keyFile: String?
+    /// True to read it without a sandbox, where the system has none.
+    package var withoutSandbox: Bool
     /// Where the source of the password is given.
     package var passwordField = SecretField.password
 
-    package init(format: String? = nil, password: SecretSource? = nil, keyFile: String? = nil) {
+    package init(
+        format: String? = nil, password: SecretSource? = nil, keyFile: String? = nil, withoutSandbox: Bool = false
+    ) {
         self.format = format
         self.password = password
         self.keyFile = keyFile
+        self.withoutSandbox = withoutSandbox
     }
 
     /// True if anything says how to open the file.
@@ -70,10 +75,12 @@ package struct FileAccess: Hashable, Sendable {
     }
 
     /// The format that was asked for; nil if the content of the file tells.
-    package func knownFormat() throws(FileAccessProblem) -> (any ForeignFormat)? {
+    package func knownFormat() throws(FileAccessProblem) -> ForeignKind? {
         guard let name = format else { return nil }
-        guard let format = KnownFormats.named(name) else { throw .unknownFormat(name) }
-        return format
+        guard let kind = ForeignKind.allCases.first(where: { $0.name.exact == name.exact }) else {
+            throw .unknownFormat(name)
+        }
+        return kind
     }
 }
 

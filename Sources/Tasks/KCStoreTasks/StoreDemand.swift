@@ -2,7 +2,7 @@ internal import KCAsking
 
 /// A wish of the user about a store, which stores of some kinds cannot meet.
 package enum StoreDemand: Hashable, Sendable {
-    case escrow, skipsLocked, asksDesktop, format, password, keyFile, passcode, acceptMissing
+    case escrow, skipsLocked, asksDesktop, format, password, keyFile, withoutSandbox, passcode, acceptMissing
     case unencrypted, replaces, replacesUnarchived, givesUpBinding, noPasscode, removesFromFile
 }
 
@@ -10,7 +10,8 @@ extension StoreKind {
     /// The kinds that meet each demand.
     private static let able: [StoreDemand: [StoreKind]] = [
         .escrow: [.keychain], .skipsLocked: [.keyring], .asksDesktop: [.keyring], .format: [.file], .password: [.file],
-        .keyFile: [.file], .passcode: [.keychain, .keyring], .unencrypted: [.keychain, .keyring, .home],
+        .keyFile: [.file], .withoutSandbox: [.file], .passcode: [.keychain, .keyring],
+        .unencrypted: [.keychain, .keyring, .home],
         .acceptMissing: [.home], .replaces: [.keychain, .keyring, .file], .replacesUnarchived: [.keychain],
         .givesUpBinding: [.keyring], .noPasscode: [.keychain], .removesFromFile: [.keychain],
     ]
@@ -32,6 +33,7 @@ extension StoreAccess {
         let given: [(Bool, StoreDemand)] = [
             (key.escrow != nil, .escrow), (skipsLocked, .skipsLocked), (asksDesktop, .asksDesktop),
             (file.format != nil, .format), (isOwn && file.password != nil, .password), (file.keyFile != nil, .keyFile),
+            (file.withoutSandbox, .withoutSandbox),
             (!acceptMissing.isEmpty, .acceptMissing), (isOwn && key.passcode != nil, .passcode),
         ]
         return given.compactMap { $0 ? $1 : nil }

@@ -1,5 +1,6 @@
 import Foundation
 import KCByteStreams
+import KCExportFormats
 import KCItemSources
 import KCKeychainModel
 import KCTestSupport

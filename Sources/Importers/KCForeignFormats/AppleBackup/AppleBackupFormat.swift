@@ -4,8 +4,7 @@ internal import KCKeychainModel
 
 /// Encrypted backups of an iPhone or iPad, as created by Finder, iTunes, Apple Devices and idevicebackup2.
 package struct AppleBackupFormat: ForeignFormat {
-    package let name = "apple-backup"
-    package let title = "backup of an iPhone or iPad"
+    package let kind = ForeignKind.appleBackup
 
     package init() {}
 

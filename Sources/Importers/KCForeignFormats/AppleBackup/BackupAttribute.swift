@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCExportFormats
 internal import KCItemSources
 internal import KCKeychainModel
 

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: beemdevelopment/Aegis, `docs/vault.md`.
 package struct AegisFormat: ForeignFormat {
-    package let name = "aegis"
-    package let title = "Aegis vault"
+    package let kind = ForeignKind.aegis
 
     /// The newest version of a vault's contents that is known.
     private static let newest: Int64 = 3

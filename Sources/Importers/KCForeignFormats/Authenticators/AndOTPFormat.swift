@@ -7,8 +7,7 @@ internal import KCKeychainModel
 ///
 /// Source: andOTP/andOTP wiki, "Backup and restore", and what beemdevelopment/Aegis reads.
 package struct AndOTPFormat: ForeignFormat {
-    package let name = "andotp"
-    package let title = "andOTP backup"
+    package let kind = ForeignKind.andOTP
 
     package init() {}
 

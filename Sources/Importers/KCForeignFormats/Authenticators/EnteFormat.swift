@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCExportFormats
 package import KCItemSources
 internal import KCKeychainModel
 
@@ -7,8 +8,7 @@ internal import KCKeychainModel
 ///
 /// Source: ente-io/ente, "Auth Encrypted Export format": Argon2id, then a message of libsodium's secretstream.
 package struct EnteFormat: ForeignFormat {
-    package let name = "ente"
-    package let title = "Ente Auth export"
+    package let kind = ForeignKind.ente
 
     package init() {}
 

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: helloworld1/FreeOTPPlus, and what beemdevelopment/Aegis reads.
 package struct FreeOTPPlusFormat: ForeignFormat {
-    package let name = "freeotp-plus"
-    package let title = "FreeOTP+ export"
+    package let kind = ForeignKind.freeOTPPlus
 
     package init() {}
 

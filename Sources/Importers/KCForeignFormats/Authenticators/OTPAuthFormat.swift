@@ -7,8 +7,7 @@ internal import KCKeychainModel
 ///
 /// Source: google/google-authenticator wiki, "Key Uri Format".
 package struct OTPAuthFormat: ForeignFormat {
-    package let name = "otpauth"
-    package let title = "list of otpauth addresses"
+    package let kind = ForeignKind.otpAuth
 
     package init() {}
 

@@ -4,8 +4,7 @@ internal import KCKeychainModel
 
 /// A picture of QR codes with one-time passwords, as a screenshot of an authenticator or of a service; `zbarimg` reads it.
 package struct QRPictureFormat: ForeignFormat {
-    package let name = "qr-picture"
-    package let title = "picture of QR codes"
+    package let kind = ForeignKind.qrPicture
 
     /// The maximum size of a picture in bytes: many times that of a photo.
     private static let sizeLimit = 64 << 20

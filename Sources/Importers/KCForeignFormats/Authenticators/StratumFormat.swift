@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCExportFormats
 package import KCItemSources
 internal import KCKeychainModel
 
@@ -7,8 +8,7 @@ internal import KCKeychainModel
 ///
 /// Source: stratumauth/app, `doc/BACKUP_FORMAT.md`.
 package struct StratumFormat: ForeignFormat {
-    package let name = "stratum"
-    package let title = "Stratum backup"
+    package let kind = ForeignKind.stratum
 
     package init() {}
 

@@ -7,8 +7,7 @@ internal import KCKeychainModel
 ///
 /// Source: twofas/2fas-android, and what beemdevelopment/Aegis reads.
 package struct TwoFASFormat: ForeignFormat {
-    package let name = "2fas"
-    package let title = "2FAS backup"
+    package let kind = ForeignKind.twoFAS
 
     private static let newest: Int64 = 4
 

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: bitwarden/clients, `libs/tools/export/vault-export`, and Bitwarden's security whitepaper.
 package struct BitwardenFormat: ForeignFormat {
-    package let name = "bitwarden"
-    package let title = "Bitwarden export"
+    package let kind = ForeignKind.bitwarden
 
     /// The name of the document in an export with attachments, which is a zip file.
     private static let member = "data.json"

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCExportFormats
 internal import KCItemSources
 
 /// The password protection of a Bitwarden export.

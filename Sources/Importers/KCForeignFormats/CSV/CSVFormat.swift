@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: RFC 4180; the exports of the products. Columns are found by name, never by position.
 package struct CSVFormat: ForeignFormat {
-    package let name = "csv"
-    package let title = "CSV file"
+    package let kind = ForeignKind.csv
     /// The column names for each role, if the user chose them.
     private let chosen: [CSVRole: String]?
 
@@ -17,8 +16,8 @@ package struct CSVFormat: ForeignFormat {
     }
 
     /// Reads a table with columns named by the user, ignoring the case of ASCII letters; other columns become fields.
-    package init(columns: [CSVRole: String]) {
-        chosen = columns
+    package init(columns: [ChosenColumn: String]) {
+        chosen = Dictionary(uniqueKeysWithValues: columns.map { column, name in (CSVRole(column), name) })
     }
 
     package func recognises(_ input: ForeignInput) throws -> Bool {

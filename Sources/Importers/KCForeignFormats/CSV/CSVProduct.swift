@@ -1,5 +1,7 @@
+internal import KCItemSources
+
 /// The meaning of a column.
-package enum CSVRole: String, CaseIterable, Hashable, Sendable {
+enum CSVRole: String, CaseIterable, Hashable, Sendable {
     case title, url, username, password, notes, totp, folder
     case id, realm, formOrigin, createdMilliseconds, changedMilliseconds
     case createdSeconds, changedSeconds, created, changed
@@ -20,9 +22,21 @@ package enum CSVRole: String, CaseIterable, Hashable, Sendable {
     case favorite, archived
     // Values that have no place in a keychain, and are counted.
     case icon, lastUse, matching, reprompt, classification
+}
 
-    /// The roles that `--columns` accepts.
-    package static let chosen: [CSVRole] = [.title, .url, .username, .password, .notes, .totp, .folder]
+extension CSVRole {
+    init(_ column: ChosenColumn) {
+        self =
+            switch column {
+            case .title: .title
+            case .url: .url
+            case .username: .username
+            case .password: .password
+            case .notes: .notes
+            case .totp: .totp
+            case .folder: .folder
+            }
+    }
 }
 
 /// A program that exports its passwords as a table.

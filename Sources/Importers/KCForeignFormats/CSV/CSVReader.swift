@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCExportFormats
 internal import KCItemSources
 
 /// Reads the rows of a table in the form of RFC 4180, cell by cell, without copying their contents.
@@ -84,8 +85,8 @@ struct CSVReader {
         }
     }
 
-    /// The maximum size of a cell in bytes: more than any note needs.
-    static let cellLimit = 1 << 20
+    /// The maximum size of a cell in bytes, to which exported tables keep too.
+    static let cellLimit = AppleCSVWriter.cellLimit
     /// The maximum size of a row in bytes.
     static let rowLimit = 4 << 20
     /// The maximum number of rows: far more passwords than anyone has.

@@ -1,11 +1,11 @@
 internal import KCByteStreams
+internal import KCExportFormats
 package import KCItemSources
 internal import KCKeychainModel
 
 /// JSON in the Credential Exchange Format 1.0 of the FIDO Alliance, and in its drafts.
 package struct CXFFormat: ForeignFormat {
-    package let name = "cxf"
-    package let title = "Credential Exchange Format file"
+    package let kind = ForeignKind.cxf
 
     package init() {}
 

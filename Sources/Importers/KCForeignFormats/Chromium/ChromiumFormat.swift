@@ -4,8 +4,7 @@ internal import KCKeychainModel
 
 /// The passwords of a profile of Chromium, or of a browser made from it: Chrome, Brave, Edge, Opera, Vivaldi.
 package struct ChromiumFormat: ForeignFormat {
-    package let name = "chromium"
-    package let title = "profile of Chrome, Chromium or a browser like them"
+    package let kind = ForeignKind.chromium
 
     /// The databases of a profile: the passwords of the device, and those of the account that is signed in.
     private static let names = ["Login Data", "Login Data For Account"]

@@ -36,7 +36,7 @@ final class ChromiumKeys {
     private let secrets: any ForeignSecrets
 
     // The end of the label of the password's item: "Chrome Safe Storage", "Chromium Safe Storage".
-    fileprivate static let labelEnding = "Safe Storage"
+    fileprivate static let labelEnding = KeyringItems.browserEnding
     private static let roundsOnMac = 1_003
     private static let iv = [UInt8](repeating: 0x20, count: 16)
 

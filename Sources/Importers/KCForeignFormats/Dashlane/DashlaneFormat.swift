@@ -4,8 +4,7 @@ internal import KCKeychainModel
 
 /// Dashlane's export: a zip file of CSV tables, or one of them.
 package struct DashlaneFormat: ForeignFormat {
-    package let name = "dashlane"
-    package let title = "Dashlane export"
+    package let kind = ForeignKind.dashlane
 
     package init() {}
 
@@ -71,7 +70,7 @@ package struct DashlaneFormat: ForeignFormat {
         switch table {
         case .credentials: _ = try CSVFormat().read(bytes, of: file, into: collector)
         case .secureNotes:
-            var columns: [CSVRole: String] = [.title: "title", .notes: "note"]
+            var columns: [ChosenColumn: String] = [.title: "title", .notes: "note"]
             if try names(bytes).contains(where: { $0.exact == "category".exact }) { columns[.folder] = "category" }
             _ = try CSVFormat(columns: columns).read(bytes, of: file, into: collector)
         case .networks: try addNetworks(bytes, file, to: collector)

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: exports of Enpass 6, and what other programs expect of them.
 package struct EnpassFormat: ForeignFormat {
-    package let name = "enpass"
-    package let title = "Enpass export"
+    package let kind = ForeignKind.enpass
 
     package init() {}
 

@@ -3,8 +3,7 @@ package import KCItemSources
 
 /// The passwords of a profile of Firefox or Thunderbird: `logins.json`, and the keys to it in `key4.db`.
 package struct FirefoxFormat: ForeignFormat {
-    package let name = "firefox"
-    package let title = "profile of Firefox or Thunderbird"
+    package let kind = ForeignKind.firefox
 
     private static let logins = "logins.json"
     private static let keys = "key4.db"

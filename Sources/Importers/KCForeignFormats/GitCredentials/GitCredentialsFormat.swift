@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: git-credential-store(1), and `credential.c` of git, which decodes each part after splitting the address.
 package struct GitCredentialsFormat: SeparableFormat {
-    package let name = "git-credentials"
-    package let title = "git credentials file"
+    package let kind = ForeignKind.gitCredentials
 
     package init() {}
 
@@ -46,9 +45,7 @@ package struct GitCredentialsFormat: SeparableFormat {
     }
 
     /// As `git credential-store` does (lockfile.h of git).
-    package var lockEnding: String? { ".lock" }
-
-    package func remainder(of file: ForeignFile) -> FileRemainder {
+    package func separableRecords(of file: ForeignFile) -> SeparableRecords {
         file.bytes.withBytes { bytes in
             var whole: [Range<Int>] = []
             var staying = 0
@@ -67,7 +64,7 @@ package struct GitCredentialsFormat: SeparableFormat {
                     staying += 1
                 }
             }
-            return FileRemainder(of: bytes, without: whole, staying: staying)
+            return SeparableRecords(whole, staying: staying)
         }
     }
 

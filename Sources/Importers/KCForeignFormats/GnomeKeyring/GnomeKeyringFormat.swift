@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Sources: gnome-keyring, `docs/file-format.txt` and the output of its daemon; libsecret, `secret-file-collection.c`.
 package struct GnomeKeyringFormat: ForeignFormat {
-    package let name = "gnome-keyring"
-    package let title = "GNOME keyring file"
+    package let kind = ForeignKind.gnomeKeyring
 
     package init() {}
 
@@ -16,19 +15,22 @@ package struct GnomeKeyringFormat: ForeignFormat {
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return try KeyringFolder(input.path) != nil }
-        if file.starts(with: Self.magic) { return true }
-        return file.bytes.withBytes { KeyringText.begins($0) }
+        return Self.begins(file)
+    }
+
+    /// True for a file that begins like a keyring.
+    static func begins(_ file: ForeignFile) -> Bool {
+        file.starts(with: magic) || file.bytes.withBytes { KeyringText.begins($0) }
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         if case .folder = input.content {
             guard let folder = try KeyringFolder(input.path) else { throw ForeignFailure.notOfFormat(title: title) }
-            return try folder.read(AppKeyringSecrets(secrets, ofFolder: input.path))
+            return try folder.read(AppKeyringSecrets(secrets, in: input.realFolder))
         }
         guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
         return try Self.read(
-            KeyringFile(file, at: input.path), AppKeyringSecrets(secrets, ofFolder: Path.split(input.path).folder),
-            number: 0)
+            KeyringFile(file, in: input.realFolder), AppKeyringSecrets(secrets, in: input.realFolder), number: 0)
     }
 
     /// Reads a keyring.

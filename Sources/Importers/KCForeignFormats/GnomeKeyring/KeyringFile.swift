@@ -7,14 +7,11 @@ struct KeyringFile {
     /// True in the folder in which oo7 keeps its keyrings.
     let isOfOO7: Bool
 
-    init(_ file: ForeignFile, at path: String) {
+    /// - Parameter realFolder: the path of its folder, without links; nil for a pipe.
+    init(_ file: ForeignFile, in realFolder: String?) {
         self.file = file
-        let folder = Path.split(path).folder
-        isOfOO7 = Path.split(Path.real(folder) ?? folder).name.exact == Self.folderOfOO7.exact
+        isOfOO7 = realFolder.map { Path.split($0).name.exact == KeyringPlaces.folderOfOO7.exact } ?? false
     }
-
-    /// The folder in which oo7 keeps its keyrings, beside those of GNOME Keyring.
-    static let folderOfOO7 = "v1"
 
     /// The name of the file without its ending.
     var stem: String { file.name.exact.removingSuffix(".keyring") ?? file.name }

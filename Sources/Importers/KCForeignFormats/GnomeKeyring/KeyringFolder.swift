@@ -23,31 +23,17 @@ struct KeyringFolder {
     /// - Throws: `FileFailure`, `StreamFailure`.
     init?(_ path: String) throws {
         var (keyrings, strangers): ([Entry], [Entry]) = ([], [])
-        for name in try Self.names(in: path) {
+        let real = Path.real(path) ?? path
+        for name in try KeyringPlaces.names(in: path) {
             let file = try ForeignFile(reading: OpenFile.reading(path + "/" + name))
             let isKeyring = try GnomeKeyringFormat().recognises(ForeignInput(path: path + "/" + name, .file(file)))
-            let entry = Entry(name: name, keyring: KeyringFile(file, at: path + "/" + name))
+            let entry = Entry(name: name, keyring: KeyringFile(file, in: Path.split(real + "/" + name).folder))
             if isKeyring { keyrings.append(entry) } else { strangers.append(entry) }
         }
         if keyrings.isEmpty { return nil }
         self.path = path
         self.keyrings = keyrings
         self.strangers = strangers
-    }
-
-    /// The files that are named like keyrings, as paths below a folder, sorted.
-    ///
-    /// - Throws: `FileFailure`, `StreamFailure`.
-    static func names(in path: String) throws -> [String] {
-        var found: [String] = []
-        for prefix in ["", KeyringFile.folderOfOO7 + "/"]
-        where prefix.isEmpty || Path.isFolder(path + "/" + KeyringFile.folderOfOO7) {
-            for name in try Path.names(in: path + "/" + prefix).sorted()
-            where name.exact.hasSuffix(".keyring") && !name.exact.hasPrefix(".") {
-                if try Path.kind(of: path + "/" + prefix + name) == .file { found.append(prefix + name) }
-            }
-        }
-        return found
     }
 
     /// Reads all keyrings that the password opens; damaged ones and those with another password are refused by name.
@@ -143,26 +129,6 @@ private struct Reading {
             earlier[label, default: []].append(found)
             if others.isEmpty { continue }
             contents[name.exact] = try GnomeKeyringFormat.read(keyring, secrets, number: others.count)
-        }
-    }
-}
-
-extension ForeignFailure {
-    /// Why one of several keyrings cannot be read; contains no foreign text.
-    package var keyringWords: String {
-        switch self {
-        case .wrongPassword: "another password opens it: import it by itself"
-        case .wrongPasswordOrDamaged: "another password opens it, or it is damaged: import it by itself"
-        case .damaged(let rule): "it is damaged: \(rule)"
-        case .damagedLine(let line, let rule): "line \(line): \(rule)"
-        case .unknownVariant(let what): "it is of an unknown kind: \(what)"
-        case .limit(let what, let found, let allowed): "over a limit: \(what) \(found), and \(allowed) is allowed"
-        case .empty: "it is empty"
-        // Reading a keyring throws none of these.
-        case .wrongPasswordOrNoKeyFile, .wrongPasswordOrKeyFile, .noKeyOpens, .needsKeyFile, .damagedKeyFile,
-            .needsFile, .refused, .own, .age, .inUse, .noBrowserKey, .noAppSecret, .needsProgram, .folderOfFiles,
-            .unknownFormat, .notUTF8, .unknownColumns, .noSuchColumn, .columnTwice, .notOfFormat, .ambiguous:
-            "it cannot be read"
         }
     }
 }

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: kwallet, `backend/backendpersisthandler.cpp`, and the output of its daemon.
 package struct KWalletFormat: ForeignFormat {
-    package let name = "kwallet"
-    package let title = "KDE wallet"
+    package let kind = ForeignKind.kwallet
 
     package init() {}
 

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: kwalletmanager, `src/manager/kwalleteditor.cpp`.
 package struct KWalletXMLFormat: ForeignFormat {
-    package let name = "kwallet-xml"
-    package let title = "KWalletManager export"
+    package let kind = ForeignKind.kwalletXML
 
     package init() {}
 

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCExportFormats
 internal import KCItemSources
 
 /// The unencrypted header of a KeePass 1 database; all numbers are little-endian.

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCExportFormats
 internal import KCItemSources
 
 /// Decrypts the content of a KDBX 4 file piece by piece; the authentication code of each block is checked before any of

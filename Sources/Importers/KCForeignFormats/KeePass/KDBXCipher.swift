@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCExportFormats
 
 /// The cipher for the whole file, with its key.
 struct KDBXCipher: ~Copyable {

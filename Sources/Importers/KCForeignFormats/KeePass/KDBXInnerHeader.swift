@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCExportFormats
 internal import KCItemSources
 
 /// The data before the XML in KDBX 4: the cipher of protected values, and the attachments.

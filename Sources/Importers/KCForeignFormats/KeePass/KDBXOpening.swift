@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCExportFormats
 internal import KCGzipStreams
 internal import KCItemSources
 

@@ -5,8 +5,7 @@ internal import KCKeychainModel
 
 /// Databases of KeePass 1 and of KeePassX before version 2 (`.kdb`).
 package struct KeePass1Format: ForeignFormat {
-    package let name = "keepass-1"
-    package let title = "KeePass 1 database"
+    package let kind = ForeignKind.keePass1
 
     package init() {}
 

@@ -1,12 +1,12 @@
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCExportFormats
 package import KCItemSources
 internal import KCKeychainModel
 
 /// KeePass databases: KDBX 4, 3.1 and 2, from KeePass, KeePassXC, KeePassDX, Strongbox and others.
 package struct KeePassFormat: ForeignFormat {
-    package let name = "keepass"
-    package let title = "KeePass database"
+    package let kind = ForeignKind.keePass
 
     package init() {}
 

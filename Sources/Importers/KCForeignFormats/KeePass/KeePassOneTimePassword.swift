@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCExportFormats
 internal import KCItemSources
 
 extension KeePassEntry.Rest {

@@ -3,8 +3,7 @@ package import KCItemSources
 
 /// Exports of KeePass databases in XML, as KeePass 2 and KeePassXC write them, in the clear.
 package struct KeePassXMLFormat: ForeignFormat {
-    package let name = "keepass-xml"
-    package let title = "KeePass XML file"
+    package let kind = ForeignKind.keePassXML
 
     // The number of bytes in which the first element begins, behind the declaration and comments.
     private static let headSize = 1_024

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: Keeper's documentation of its JSON import and export.
 package struct KeeperFormat: ForeignFormat {
-    package let name = "keeper"
-    package let title = "Keeper export"
+    package let kind = ForeignKind.keeper
 
     package init() {}
 

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: the output of macOS's `security`, and Security/SecurityTool, `keychain_utilities.c`.
 package struct KeychainDumpFormat: ForeignFormat {
-    package let name = "keychain-dump"
-    package let title = "output of 'security dump-keychain'"
+    package let kind = ForeignKind.keychainDump
 
     /// The number of bytes that show whether a file is a dump.
     private static let headSize = 4_096

@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCExportFormats
 package import KCItemSources
 
 /// Secrets of Kubernetes in JSON or YAML, as `kubectl get secret -o json` and `-o yaml` write them: one, a list, or
@@ -6,8 +7,7 @@ package import KCItemSources
 ///
 /// Source: the reference of Kubernetes' API, v1, Secret.
 package struct KubernetesFormat: ForeignFormat {
-    package let name = "kubernetes"
-    package let title = "file of Kubernetes objects"
+    package let kind = ForeignKind.kubernetes
 
     package init() {}
 

@@ -11,6 +11,9 @@ enum LibGCrypt {
         return unsafe cgcrypt_load(&functions, name) ? functions : nil
     }()
 
+    /// Loads the library, if it is there.
+    static func prepare() { _ = functions }
+
     /// The functions.
     static func load() throws(CryptographyFailure) -> cgcrypt_functions {
         guard let functions else { throw .libraryMissing(name) }

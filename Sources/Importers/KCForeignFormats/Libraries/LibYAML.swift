@@ -11,6 +11,9 @@ enum LibYAML {
         return unsafe cyaml_load(&functions, name) ? functions : nil
     }()
 
+    /// Loads the library, if it is there.
+    static func prepare() { _ = functions }
+
     /// The functions.
     static func load() throws(StreamFailure) -> cyaml_functions {
         guard let functions else { throw StreamFailure(.reading, .libraryMissing(name)) }

@@ -7,8 +7,7 @@ internal import KCKeychainModel
 ///
 /// Each key is authenticated; passwords and attributes are not.
 package struct MacKeychainFormat: ForeignFormat {
-    package let name = "macos-keychain"
-    package let title = "macOS keychain file"
+    package let kind = ForeignKind.macKeychain
 
     package init() {}
 

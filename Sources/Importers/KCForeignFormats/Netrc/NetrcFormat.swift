@@ -7,8 +7,7 @@ internal import KCKeychainModel
 /// Source: the manual of GNU inetutils, "The .netrc file", the manual of curl, which added quotation marks, and that of
 /// Emacs' auth-source, which added `port`.
 package struct NetrcFormat: SeparableFormat {
-    package let name = "netrc"
-    package let title = ".netrc file"
+    package let kind = ForeignKind.netrc
 
     package init() {}
 
@@ -55,7 +54,7 @@ package struct NetrcFormat: SeparableFormat {
         return try collector.finish(details: "", isPlaintext: true)
     }
 
-    package func remainder(of file: ForeignFile) -> FileRemainder {
+    package func separableRecords(of file: ForeignFile) -> SeparableRecords {
         file.bytes.withBytes { bytes in
             var whole: [Range<Int>] = []
             var staying = 0
@@ -66,7 +65,7 @@ package struct NetrcFormat: SeparableFormat {
                 case .success, .failure: staying += 1
                 }
             }
-            return FileRemainder(of: bytes, without: whole, staying: staying)
+            return SeparableRecords(whole, staying: staying)
         }
     }
 

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: nm-settings-keyfile(5) and nm-settings(5).
 package struct NetworkManagerFormat: ForeignFormat {
-    package let name = "networkmanager"
-    package let title = "NetworkManager connection"
+    package let kind = ForeignKind.networkManager
 
     package init() {}
 

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: AgileBits, "OPVault design".
 package struct OPVaultFormat: ForeignFormat {
-    package let name = "opvault"
-    package let title = "1Password vault (OPVault)"
+    package let kind = ForeignKind.opVault
 
     /// The folder of the only profile that 1Password makes.
     private static let profile = "default/"

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: 1Password's documentation of the format, version 3.
 package struct OnePasswordFormat: ForeignFormat {
-    package let name = "1pux"
-    package let title = "1Password export (1PUX)"
+    package let kind = ForeignKind.onePassword
 
     package init() {}
 

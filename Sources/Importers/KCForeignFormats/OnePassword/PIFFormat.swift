@@ -7,8 +7,7 @@ internal import KCKeychainModel
 ///
 /// Source: exports of 1Password, and AgileBits' converters into the format.
 package struct PIFFormat: ForeignFormat {
-    package let name = "1pif"
-    package let title = "1Password export (1PIF)"
+    package let kind = ForeignKind.onePasswordPIF
 
     /// The text between two records.
     private static let separator = "***5642bee8-a5ff-11dc-8314-0800200c9a66***"

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: Password Safe, `docs/formatV3.txt`.
 package struct PasswordSafeFormat: ForeignFormat {
-    package let name = "password-safe"
-    package let title = "Password Safe database"
+    package let kind = ForeignKind.passwordSafe
 
     package init() {}
 

@@ -4,8 +4,7 @@ internal import KCKeychainModel
 
 /// The folder of pass, the standard Unix password manager, and of gopass: one file per password, encrypted by gpg.
 package struct PassFormat: ForeignFormat {
-    package let name = "pass"
-    package let title = "password store of pass"
+    package let kind = ForeignKind.pass
 
     private static let ending = ".gpg"
 

@@ -5,8 +5,7 @@ internal import KCKeychainModel
 
 /// The folder of passage: like that of pass, but encrypted with age.
 package struct PassageFormat: ForeignFormat {
-    package let name = "passage"
-    package let title = "password store of passage"
+    package let kind = ForeignKind.passage
 
     private static let ending = ".age"
 
@@ -19,10 +18,7 @@ package struct PassageFormat: ForeignFormat {
             try ForeignFolder.first(below: input.path, where: isIt) != nil
         }
         // A folder without such files may be anyone's, with some encrypted files among others.
-        if try Path.kind(of: input.path + "/../identities") != .file, try contains({ !$0.exact.hasSuffix(Self.ending) })
-        {
-            return false
-        }
+        if try Self.hasNoIdentities(beside: input), try contains({ !$0.exact.hasSuffix(Self.ending) }) { return false }
         return try contains { $0.exact.hasSuffix(Self.ending) }
     }
 
@@ -65,25 +61,33 @@ package struct PassageFormat: ForeignFormat {
 
     /// The identities file that passage itself uses.
     private static func identities(beside input: ForeignInput, isWhole: Bool) throws -> ForeignFile? {
-        let path = isWhole ? input.path + "/identities" : input.path + "/../identities"
-        guard try Path.kind(of: path) == .file else { return nil }
-        return try ForeignFile(reading: OpenFile.reading(path))
+        if isWhole { return try ForeignFile(reading: OpenFile.reading(input.path + "/identities")) }
+        return try hasNoIdentities(beside: input) ? nil : input.sibling("identities")
+    }
+
+    /// True if there is no file in the place of the identities, which anything else is not.
+    private static func hasNoIdentities(beside input: ForeignInput) throws -> Bool {
+        do throws(FileFailure) {
+            return try input.neighbours.open("identities") == nil
+        } catch {
+            guard error.problem == .notRegular else { throw error }
+            return true
+        }
     }
 
     /// The identities in a file, which may be encrypted with a passphrase.
     private static func identities(
         in file: ForeignFile, _ secrets: any ForeignSecrets
     ) throws -> IdentityFile {
-        let plugins = (secrets as? any AgePluginSecrets)?.agePlugins
         guard let encrypted = try EncryptedKeyFile(file.bytes) else {
-            return try IdentityFile.parse(file.bytes, plugins: plugins)
+            return try IdentityFile.parse(file.bytes, plugins: secrets.agePlugins)
         }
         try encrypted.requirePassphrase()
         var identities: IdentityFile?
         try secrets.password("passphrase of the identities") { passphrase in
             do throws(AgeFailure) {
                 let text = try encrypted.open(with: [ScryptIdentity(passphrase: passphrase)])
-                identities = try IdentityFile.parse(text, plugins: plugins)
+                identities = try IdentityFile.parse(text, plugins: secrets.agePlugins)
             } catch {
                 throw error == .wrongPassphrase ? ForeignFailure.wrongPassword : error
             }

@@ -1,12 +1,6 @@
-package import KCAgeEncryption
+internal import KCAgeEncryption
 internal import KCByteStreams
-package import KCItemSources
-
-/// Provides the plugins of age beside passwords and keys.
-package protocol AgePluginSecrets: ForeignSecrets {
-    /// The host that runs the plugins that hold keys of the user.
-    var agePlugins: any PluginHost { get }
-}
+internal import KCItemSources
 
 /// The keys of the files of a store; a plugin is run once for all of them.
 struct PassageKeys {

@@ -6,8 +6,7 @@ internal import KCKeychainModel
 ///
 /// Source: ProtonMail/WebClients, `packages/pass/lib/export`.
 package struct ProtonPassFormat: ForeignFormat {
-    package let name = "proton-pass"
-    package let title = "Proton Pass export"
+    package let kind = ForeignKind.protonPass
 
     package init() {}
 

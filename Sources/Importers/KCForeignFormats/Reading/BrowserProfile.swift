@@ -9,20 +9,12 @@ struct BrowserProfile {
         self.input = input
     }
 
-    /// The folder; nil for a file from a pipe, which has none.
-    private var folder: String? {
-        switch input.content {
-        case .folder: input.path
-        case .file: input.path.exact == InputFile.standardInputName.exact ? nil : Path.split(input.path).folder
-        }
-    }
-
     /// True if the folder was given, and has a file of this name.
     ///
     /// - Throws: `FileFailure`.
     func isFolder(with name: String) throws -> Bool {
-        guard case .folder = input.content, let folder else { return false }
-        return try Path.kind(of: folder + "/" + name) == .file
+        guard case .folder = input.content else { return false }
+        return try Path.kind(of: input.path + "/" + name) == .file
     }
 
     /// The file with a given name; nil if there is none.
@@ -62,9 +54,9 @@ struct BrowserProfile {
     }
 
     private func open(_ name: String) throws(FileFailure) -> OpenFile? {
-        guard let folder else { return nil }
+        guard case .folder = input.content else { return try input.neighbours.open(name) }
         do throws(FileFailure) {
-            return try OpenFile.reading(folder + "/" + name)
+            return try OpenFile.reading(input.path + "/" + name)
         } catch {
             if error.problem == .notFound { return nil }
             throw error

@@ -25,7 +25,7 @@ enum KeyringAsKey {
         var isPasswordGiven: Bool { secrets.isPasswordGiven }
 
         func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
-            try secrets.password("\(what) that is the key file", use)
+            try secrets.password(what + ForeignKind.ofKeyFile, use)
         }
 
         func keyFile() -> ForeignFile? { nil }

@@ -2,25 +2,21 @@ internal import KCByteStreams
 package import KCItemSources
 
 /// A known kind of file that is not supported, with a way that does work.
-package struct RefusedFormat: ForeignFormat {
+package struct RefusedFormat: Sendable {
     package let name: String
-    package let title: String
     /// Why a file of this kind is not read, with the way that works.
     package let failure: ForeignFailure
     private let test: @Sendable (ForeignInput) throws -> Bool
 
+    /// True if an input is of this kind.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
     package func recognises(_ input: ForeignInput) throws -> Bool { try test(input) }
 
-    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
-        throw failure
-    }
-
     private init(
-        name: String, title: String, failure: ForeignFailure,
-        test: @escaping @Sendable (ForeignInput) throws -> Bool
+        name: String, failure: ForeignFailure, test: @escaping @Sendable (ForeignInput) throws -> Bool
     ) {
         self.name = name
-        self.title = title
         self.failure = failure
         self.test = test
     }
@@ -29,11 +25,11 @@ package struct RefusedFormat: ForeignFormat {
     private init(
         name: String, title: String, hint: String, test: @escaping @Sendable (ForeignInput) throws -> Bool
     ) {
-        self.init(name: name, title: title, failure: .refused(title: title, hint: hint), test: test)
+        self.init(name: name, failure: .refused(title: title, hint: hint), test: test)
     }
 
     private init(name: String, own file: OwnFile, test: @escaping @Sendable (ForeignInput) throws -> Bool) {
-        self.init(name: name, title: file.title, failure: .own(file), test: test)
+        self.init(name: name, failure: .own(file), test: test)
     }
 
     /// The name of text in UTF-16 other than JSON.
@@ -89,12 +85,10 @@ package struct RefusedFormat: ForeignFormat {
             let isNamed = input.file?.name.exact.hasPrefix("device-key") == true && input.isAge
             return isNamed || input.file?.starts(with: "# kcbackup device key of ".utf8) == true
         },
-        RefusedFormat(
-            name: "age-passphrase", title: "a file encrypted with age", failure: .age(hasPassphrase: true)
-        ) { $0.isAge && $0.file?.starts(with: "age-encryption.org/v1\n-> scrypt ".utf8) == true },
-        RefusedFormat(
-            name: "age", title: "a file encrypted with age", failure: .age(hasPassphrase: false)
-        ) { $0.isAge },
+        RefusedFormat(name: "age-passphrase", failure: .age(hasPassphrase: true)) {
+            $0.isAge && $0.file?.starts(with: "age-encryption.org/v1\n-> scrypt ".utf8) == true
+        },
+        RefusedFormat(name: "age", failure: .age(hasPassphrase: false)) { $0.isAge },
     ]
 }
 

@@ -11,6 +11,7 @@ package import KCCryptography
 package import KCDeviceIdentity
 package import KCFileProtection
 package import KCFleetIndex
+package import KCForeignReader
 package import KCHomeFiles
 package import KCItemSources
 internal import KCItemStores
@@ -58,6 +59,8 @@ package enum Failure: Error, Hashable, Sendable {
     case restore(RestoreRefusal, path: String?)
     /// Another program's file.
     case foreign(ForeignFailure, path: String?)
+    /// The reader of another program's file.
+    case reader(ReaderFailure, path: String?)
     /// In a job, if one is named.
     case catalogue(CatalogueFailure, job: String?)
     case job(JobFailure)
@@ -99,6 +102,8 @@ package enum Failure: Error, Hashable, Sendable {
             self.file = file
             self.job = job
         }
+
+        fileprivate func of(file: String) -> Subject { Subject(store: store, file: file, job: job) }
     }
 
     /// Converts any error from the layers below.
@@ -109,8 +114,7 @@ package enum Failure: Error, Hashable, Sendable {
             case let problem as UsageProblem: .usage(problem)
             case let refusal as Refusal: .refused(refusal)
             case let problem as SecretProblem: .secret(problem)
-            case let failure as InputFailure:
-                Failure(failure.cause, about: Subject(store: subject.store, file: failure.path, job: subject.job))
+            case let failure as InputFailure: Failure(failure.cause, about: subject.of(file: failure.path))
             case let failure as TerminalFailure: .terminal(failure)
             case let failure as SpoolFailure: .temporaryFolder(Failure(failure.cause), path: failure.folder)
             case let failure as FileFailure: .file(failure)
@@ -138,6 +142,7 @@ package enum Failure: Error, Hashable, Sendable {
             case let failure as ArchiveFailure: .archive(failure, path: subject.file)
             case let refusal as RestoreRefusal: .restore(refusal, path: subject.file)
             case let failure as ForeignFailure: .foreign(failure, path: subject.file)
+            case let failure as ReaderFailure: .reader(failure, path: subject.file)
             case let failure as CatalogueFailure: .catalogue(failure, job: subject.job)
             case let failure as JobFailure: .job(failure)
             case let finding as JobFinding: .found(finding)
@@ -217,6 +222,7 @@ package enum Failure: Error, Hashable, Sendable {
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal, let path): explainRestoreRefusal(refusal, path)
         case .foreign(let failure, let path): explainForeign(failure, path)
+        case .reader(let failure, let path): explainReader(failure, path)
         case .catalogue(let failure, let job): explainCatalogue(failure, job: job)
         case .job(let failure): explainJob(failure)
         case .found(let finding): explainFinding(finding)

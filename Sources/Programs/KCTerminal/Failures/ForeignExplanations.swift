@@ -1,5 +1,4 @@
 internal import KCByteStreams
-internal import KCForeignFormats
 package import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText

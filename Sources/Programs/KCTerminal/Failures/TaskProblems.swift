@@ -1,7 +1,6 @@
 internal import KCAsking
 package import KCBackupTasks
 internal import KCByteStreams
-internal import KCForeignFormats
 internal import KCHomeFiles
 internal import KCItemSources
 internal import KCItemStores
@@ -60,6 +59,7 @@ extension StoreDemand {
         case .format: .from
         case .password: .password
         case .keyFile: .keyFile
+        case .withoutSandbox: .withoutSandbox
         case .passcode: .passcode
         case .acceptMissing: .acceptMissing
         case .unencrypted: .unencrypted
@@ -88,7 +88,7 @@ extension FileAccessProblem: AboutUsage {
         case .emptyPath: .emptyFile
         case .emptyKeyFile: .empty(.keyFile)
         case .unknownFormat:
-            .malformed(.from, form: "one of " + KnownFormats.all.map(\.name).joined(separator: ", "))
+            .malformed(.from, form: "one of " + ForeignKind.allCases.map(\.name).joined(separator: ", "))
         case .opensNothing(let part, let path): .opensNothing(part.option, path: path)
         }
     }

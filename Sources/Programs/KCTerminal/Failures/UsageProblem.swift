@@ -1,7 +1,6 @@
 package import KCAsking
 internal import KCBackupTasks
 package import KCByteStreams
-internal import KCForeignFormats
 package import KCHomeFiles
 internal import KCItemSources
 internal import KCItemStores

@@ -35,7 +35,8 @@ extension OptionName {
         case .alsoTo, .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .keys,
             .newPasscode,
             .newPassphrase, .noPasscode, .outside, .passcode, .passphrase, .password, .recipient, .recipientsFile,
-            .recipientsPassphrase, .countedBy, .heldBy, .postQuantum, .shares, .suggest, .unencrypted, .unlock:
+            .recipientsPassphrase, .countedBy, .heldBy, .postQuantum, .shares, .suggest, .unencrypted, .unlock,
+            .withoutSandbox:
             .keys
         case .lockAfter, .lockOnSuspend, .noLockOnSuspend, .untilFirstUnlock:
             .locking

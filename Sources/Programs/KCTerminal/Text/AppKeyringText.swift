@@ -1,5 +1,4 @@
 internal import KCByteStreams
-package import KCForeignFormats
 internal import KCItemSources
 package import KCReportText
 package import KCStoreTasks
@@ -21,13 +20,14 @@ extension AppKeyrings {
     }
 
     private static func words(_ keyring: AppKeyring, _ state: State) -> String {
-        let count = if case .success(let count) = keyring.itemCount { counted(count, "item") } else { "a keyring" }
+        let count = keyring.itemCount.map { counted($0, "item") } ?? "a keyring"
         let needed = "opens only with the secret that the desktop keyring keeps for the app \(quoted(keyring.app))"
         return switch state {
         case .opens: "\(count), which the desktop keyring opens"
         case .isLost(let hasOther): "\(count), \(needed), and it \(hasOther ? "has another one" : "has none")"
         case .isUnknown(let gap): "\(count), \(needed), which \(gap.words)"
         case .isDamaged(let failure): "\(count) of the app \(quoted(keyring.app)): \(failure.keyringWords)"
+        case .isUnread(let failure): "\(count) of the app \(quoted(keyring.app)): \(failure.words)"
         }
     }
 
@@ -35,10 +35,9 @@ extension AppKeyrings {
     package var json: JSONValue {
         .list(
             keyrings.map { keyring, state in
-                var items: JSONValue?
-                if case .success(let count) = keyring.itemCount { items = .number(count) }
-                return .members([
-                    ("path", .text("~/" + keyring.path)), ("app", .text(keyring.app)), ("items", items),
+                .members([
+                    ("path", .text("~/" + keyring.path)), ("app", .text(keyring.app)),
+                    ("items", keyring.itemCount.map { .number($0) }),
                     ("state", .text(Self.name(of: state))),
                 ])
             })
@@ -50,6 +49,7 @@ extension AppKeyrings {
         case .isLost(let hasOther): hasOther ? "other-secret" : "no-secret"
         case .isUnknown: "unknown"
         case .isDamaged: "damaged"
+        case .isUnread: "unread"
         }
     }
 }

@@ -1,7 +1,6 @@
 package import KCAsking
 package import KCBackupCatalogue
 internal import KCByteStreams
-internal import KCForeignFormats
 internal import KCItemSources
 internal import KCItemStores
 package import KCKeychainKeys

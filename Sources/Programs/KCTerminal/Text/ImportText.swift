@@ -86,7 +86,7 @@ package struct ImportText {
 
     private var headLines: [String] {
         let details = reading.contents.details.isEmpty ? "" : ", " + displayed(reading.contents.details, limit: 200)
-        let title = "\(displayed(path, limit: 1_000)): \(reading.format.title)\(details)"
+        let title = "\(displayed(path, limit: 1_000)): \(reading.kind.title)\(details)"
         let parts = reading.contents.parts.map { counted($0.count, $0.kind, plural: plural($0.kind)) }
         return parts.isEmpty ? [title] : [title, parts.joined(separator: ", ")]
     }
@@ -126,7 +126,7 @@ package struct ImportText {
             intoKeychain: keychain, refused: reading.contents.refused.count, staying: reading.contents.staying.count)
         try session.tell(
             report, summary, list,
-            json: report.json(of: path, reading.format.name, holding: reading.contents.json, keychain: keychain)
+            json: report.json(of: path, reading.kind.name, holding: reading.contents.json, keychain: keychain)
                 .adding([("removed", removed.map { .number($0) })])
         ) { json, lines in try session.result(json, lines) }
         guard session.keptState else { return }

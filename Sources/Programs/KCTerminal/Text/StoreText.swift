@@ -1,4 +1,3 @@
-internal import KCForeignFormats
 internal import KCHomeFiles
 internal import KCItemSources
 package import KCItemStores
@@ -34,7 +33,7 @@ extension OpenStore {
             [("keychain", .text(keyring.name)), ("collections", .list(collections.map(\.json)))]
         case .ofHome(let holdings): [("home", HomeText(holdings, session).json)]
         case .ofFile(let reading, let path):
-            [("file", .text(path)), ("format", .text(reading.format.name)), ("holds", reading.contents.json)]
+            [("file", .text(path)), ("format", .text(reading.kind.name)), ("holds", reading.contents.json)]
         }
     }
 

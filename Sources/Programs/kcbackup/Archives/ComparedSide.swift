@@ -3,7 +3,6 @@ internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCBackupTasks
 internal import KCConsole
-internal import KCForeignFormats
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
@@ -92,7 +91,7 @@ enum ComparedSide {
         return try ServiceForm.ofFiles(its.allItems(), items.allItems()).form
     }
 
-    private static let keyrings = [GnomeKeyringFormat().name, KWalletFormat().name]
+    private static let keyrings = [ForeignKind.gnomeKeyring.name, ForeignKind.kwallet.name]
 }
 
 extension FileItems {
@@ -132,7 +131,7 @@ struct ComparedSides {
             return .file(
                 FileItems(reading.contents, identity: path),
                 ComparedSide.Facts(
-                    format: reading.format.name, bound: reading.contents.staying.count, unneeded: reading.unneeded))
+                    format: reading.kind.name, bound: reading.contents.staying.count, unneeded: reading.unneeded))
         }
         let found = try opener.find(path, isOneOfTwo: true)
         let proven = try prove(found)

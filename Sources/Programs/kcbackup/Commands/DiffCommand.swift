@@ -114,7 +114,9 @@ struct DiffCommand: Verb {
     private func requireNeeded(_ first: ComparedSide, _ second: ComparedSide?) throws(UsageProblem) {
         if first.archive != nil, second.map({ $0.archive != nil }) ?? true, let option = foreign.firstGiven {
             guard isStoreFile else { throw .needsFile(option) }
-            if passcodeOption.passcode != nil, option != .keyFile { throw .together(.passcode, option) }
+            if passcodeOption.passcode != nil, ![.keyFile, .withoutSandbox].contains(option) {
+                throw .together(.passcode, option)
+            }
         }
         let path = first.archive == nil ? firstPath : secondPath ?? firstPath
         let given: [(Bool, FileAccess.Part)] = [
@@ -161,7 +163,9 @@ struct DiffCommand: Verb {
     /// The options for the store; those of files that an archive does not need are for a file.
     private func storeOptions(for kind: StoreKind, comparedWith first: ComparedSide) -> StoreOptions {
         let isOfFile = kind == .file
-        var options = StoreOptions(passcodeOption.passcode, unlocking, keyFile: isOfFile ? foreign.keyFile : nil)
+        var options = StoreOptions(
+            passcodeOption.passcode, unlocking, keyFile: isOfFile ? foreign.keyFile : nil,
+            withoutSandbox: isOfFile && foreign.withoutSandbox)
         if isOfFile, first.archive != nil, foreign.password != nil || foreign.from != nil {
             options.access.file = foreign.access
         } else if isOfFile, !first.leaves(.keyFile) {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCForeignFormats
+internal import KCExportFormats
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -171,7 +171,7 @@ struct ExportCommand: Verb {
             if keychain.keychain != nil { throw UsageProblem.together(.archive, .keychain) }
             if keychain.passcode != nil { throw UsageProblem.together(.archive, .passcode) }
             if unlocking.unlock { throw UsageProblem.together(.archive, .unlock) }
-            if fileKey.keyFile != nil { throw UsageProblem.together(.archive, .keyFile) }
+            if let option = fileKey.firstGiven { throw UsageProblem.together(.archive, option) }
         }
     }
 

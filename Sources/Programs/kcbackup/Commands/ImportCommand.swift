@@ -3,7 +3,6 @@ internal import KCAsking
 internal import KCBackupEngine
 internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCForeignFormats
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
@@ -42,7 +41,7 @@ struct ImportCommand: Verb {
 
             A file of items has one JSON object per line ('json.md'): all of them are imported, or none.
 
-            Formats: \(KnownFormats.all.map(\.name).joined(separator: ", ")).
+            Formats: \(ForeignKind.allCases.map(\.name).joined(separator: ", ")).
 
             EXAMPLES:
               kcbackup import logins.csv --dry-run
@@ -99,7 +98,7 @@ struct ImportCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         try opening.access.check(with: file, passcode: target.passcode)
-        let table = try table()
+        let columns = try chosenColumns()
         let options = StoreOptions(target.passcode, unlocking)
         let keyring = DesktopKeyring(target.keychain)
         let kind: StoreKind = keyring == nil ? .keychain : .keyring
@@ -115,7 +114,8 @@ struct ImportCommand: Verb {
         if isMissing, !dryRun { _ = try target.open(in: session) }
         let keyringPlace = try keyring.map { try RestorePlace($0, given: $0.name, options, in: session) }
         session.subject.file = file
-        let reading = try read(as: table, in: session)
+        let removable = try removeFromFile ? RemovableFile(file, in: session) : nil
+        let reading = try read(columns, in: session)
         // Where the desktop keyring is what commands use, a keychain has to be named to undo its changes.
         let lists = try KeychainLists.load(from: session.machine.dataFolder)
         let isElsewhere = target.keychain == nil && lists.store == .desktop
@@ -125,13 +125,16 @@ struct ImportCommand: Verb {
         if isElsewhere, !isMissing { warnOfPlace(store.name, in: session) }
         return try FileImport(
             path: file, reading: reading, target: place, given: onConflict, isDryRun: dryRun, keepsState: !noUndo,
-            removesFromFile: removeFromFile, session: session
+            removable: removable, session: session
         ).run()
     }
 
-    private func read(as table: CSVFormat?, in session: Session) throws -> ForeignReading {
+    private func read(_ columns: [ChosenColumn: String], in session: Session) throws -> ForeignReading {
         do {
-            return try ForeignReader(file, opening.access, in: session.context).read(as: table)
+            var reader = ForeignReader(file, opening.access, in: session.context)
+            reader.columns = columns
+            reader.wantsRecords = removeFromFile
+            return try reader.read()
         } catch ForeignFailure.unknownFormat where Path.isFolder(session.machine.resolve(file)) {
             throw UsageProblem(
                 "\(quoted(file)) is a folder in which 'import' finds nothing that it can read",
@@ -158,16 +161,16 @@ struct ImportCommand: Verb {
                 + "'\(OptionName.into.spelling) \(shellWord(keychain))' says that the keychain is meant\n")
     }
 
-    /// Returns the format for a table with the named columns.
-    private func table() throws(UsageProblem) -> CSVFormat? {
-        guard let columns else { return nil }
-        if let from = opening.from, from != CSVFormat().name { throw .together(.from, .columns) }
-        var named: [CSVRole: String] = [:]
+    /// The names of the columns of a table; none if the user names none.
+    private func chosenColumns() throws(UsageProblem) -> [ChosenColumn: String] {
+        guard let columns else { return [:] }
+        if let from = opening.from, from != ForeignKind.csv.name { throw .together(.from, .columns) }
+        var named: [ChosenColumn: String] = [:]
         for pair in columns.exact.split(separator: ",", omittingEmptySubsequences: false) {
             let parts = pair.exact.split(separator: "=", maxSplits: 1)
-            let role = CSVRole.chosen.first { $0.rawValue == parts.first }
+            let role = ChosenColumn.allCases.first { $0.rawValue == parts.first }
             guard parts.count == 2, let role, named.updateValue(parts[1], forKey: role) == nil else {
-                let roles = CSVRole.chosen.map(\.rawValue).joined(separator: ", ")
+                let roles = ChosenColumn.allCases.map(\.rawValue).joined(separator: ", ")
                 throw .malformed(.columns, form: "ROLE=NAME with commas between, where ROLE is one of \(roles)")
             }
         }
@@ -178,6 +181,6 @@ struct ImportCommand: Verb {
         guard Set(named.values.map { $0.lowercased() }).count == named.count else {
             throw .malformed(.columns, form: "a list of different columns")
         }
-        return CSVFormat(columns: named)
+        return named
     }
 }

@@ -193,10 +193,9 @@ struct InspectCommand: Verb {
         let reader = ForeignReader(path, foreign.access, in: session.context)
         if foreign.access.isGiven { return try reader.read() }
         guard let input = try reader.inputUnlessArchive() else { return nil }
-        // Before a password is asked for: what was given may be meant as one.
-        if try reader.formatOfFile() != nil { try refuseArchiveOptions() }
         do {
-            return try reader.read(input)
+            // Before a password is asked for: what was given may be meant as one.
+            return try reader.read(input) { _ in try refuseArchiveOptions() }
         } catch ForeignFailure.empty, ForeignFailure.unknownFormat {
             return nil
         } catch ForeignFailure.own(let file) where file != .archive {

@@ -72,7 +72,7 @@ struct ItemFindCommand: Verb {
         guard let filter = try conditions.filter(text) else { throw UsageProblem.noCondition }
         if reveal, code { throw UsageProblem.together(.reveal, .code) }
         try inside.check(location)
-        if inside.archive != nil, fileKey.keyFile != nil { throw UsageProblem.together(.in, .keyFile) }
+        if inside.archive != nil, let option = fileKey.firstGiven { throw UsageProblem.together(.in, option) }
         if let archive = try inside.open(in: session) { return try look(into: archive, filter, in: session) }
         let open = try location.open(fileKey, in: session)
         let search = try search(open.items, filter, in: session)

@@ -23,7 +23,7 @@ struct ExportSource {
         _ fileKey: FileKeyOption, in session: Session
     ) throws {
         guard let archive else {
-            let options = StoreOptions(keychain.passcode, unlocking, keyFile: fileKey.keyFile)
+            let options = StoreOptions(keychain.passcode, unlocking, fileKey)
             place = .live(try session.store(keychain.keychain).open(options, in: session).items)
             return
         }

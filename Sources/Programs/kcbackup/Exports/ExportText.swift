@@ -1,4 +1,4 @@
-internal import KCForeignFormats
+internal import KCExportFormats
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText

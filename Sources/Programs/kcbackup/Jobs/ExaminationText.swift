@@ -1,8 +1,8 @@
 internal import KCBackupJobs
 internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCForeignFormats
 internal import KCHomeFiles
+internal import KCItemSources
 internal import KCItemStores
 internal import KCRecoveryKits
 internal import KCRemotes
@@ -135,6 +135,11 @@ extension Session {
             "keyring \(quoted(path)) is damaged, or of an unknown kind: \(failure.keyringWords)"
         case .unreadableKeyring(let path, let failure):
             "keyring \(quoted(path)) cannot be read: \(explainFile(failure).message)"
+        case .unreadKeyring(let path, let failure):
+            "keyring \(quoted(path)) was not looked at: \(failure.words)"
+        case .noSandbox(let support):
+            "files of other programs are read in a sandbox, and \(support.lack): '\(OptionName.withoutSandbox.spelling)' "
+                + "reads a file without one: only for a file that you trust"
         case .appKeyring(let keyring, let state): AppKeyrings.warning(keyring, state)
         case .unswept(let folder, let list):
             "a killed run may have left a file in \(quoted(folder)), which cannot be removed now: once that folder is there, "
@@ -147,6 +152,7 @@ extension Session {
 
     fileprivate func words(_ note: Examination.Note) -> String {
         switch note {
+        case .sandbox: "files of other programs are read in a sandbox of Landlock and filters of system calls"
         case .triedKit(let kit, let checked):
             "recovery kit \(kit.fingerprint) was tried \(age(checked, at: now)) ago"
         case .starterUnknown: "no timer of systemd starts it, and what cron starts cannot be seen here"
@@ -187,7 +193,7 @@ extension Session {
     private func words(_ old: Examination.Keyring, _ new: Examination.Keyring) -> [String] {
         [(old, "GNOME Keyring"), (new, "oo7")].map { keyring, program in
             "\(quoted(keyring.path)) of \(program) (\(counted(keyring.outline.itemCount, "item")), changed "
-                + "\(calendar.moment(keyring.outline.modified)))"
+                + "\(calendar.moment(keyring.modified)))"
         }
     }
 }

@@ -45,6 +45,7 @@ struct JobSetting {
             JobSetting(.from, .text(\.create.foreign.from)),
             JobSetting(.password, .source(\.create.foreign.password)),
             JobSetting(.keyFile, .text(\.create.foreign.keyFile)),
+            JobSetting(.withoutSandbox, .flag(\.create.foreign.withoutSandbox)),
             JobSetting(.passcode, .source(\.create.keychain.passcodeOption.passcode)),
             JobSetting(.escrow, .source(\.create.escrowSource)),
             JobSetting(.passphrase, .source(\.create.keys.passphrase)),
@@ -151,6 +152,7 @@ extension JobOptions {
         create.foreign.from = backup.access.file.format
         create.foreign.password = backup.access.file.password
         create.foreign.keyFile = backup.access.file.keyFile
+        create.foreign.withoutSandbox = backup.access.file.withoutSandbox
         create.skipLocked = backup.access.skipsLocked
         create.acceptMissing = backup.access.acceptMissing
         create.unencrypted = backup.isUnencrypted

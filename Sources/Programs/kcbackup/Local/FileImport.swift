@@ -1,7 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
-internal import KCForeignFormats
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
@@ -23,8 +22,8 @@ struct FileImport {
     let isDryRun: Bool
     /// False to keep no state before the import.
     let keepsState: Bool
-    /// True to take the records out of their file afterwards.
-    let removesFromFile: Bool
+    /// The file, if the records are to be taken out of it afterwards.
+    let removable: RemovableFile?
     let session: Session
 
     /// Runs the import, or its dry run, for which a keychain need not exist.
@@ -33,9 +32,9 @@ struct FileImport {
     private func addToKeychain() throws -> ExitStatus {
         var options = RestoreOptions()
         options.conflictPolicy = given ?? .newer
-        options.requiresAll = reading.format is ItemLinesFormat
+        options.requiresAll = reading.kind == .items
         options.namesLimit = ChangeList.limit(isDryRun: isDryRun, in: session)
-        let removal = try removesFromFile ? FileRemoval(path, reading, in: session) : nil
+        let removal = try removable.map { try FileRemoval(path, reading, $0, in: session) }
         var text = ImportText(
             path: path, reading: reading, use: isDryRun ? .dryRun : .importing, policy: options.conflictPolicy,
             named: target.option, session: session)
@@ -76,7 +75,7 @@ struct FileImport {
                 spoolingIn: session.machine.temporaryFolder))
         let report = try restore(source, options) { watch.observer(of: target.place, $0) }
         try RestoreText(
-            report: report, changes: watch.lists, source: .file(path: path, format: reading.format.name),
+            report: report, changes: watch.lists, source: .file(path: path, format: reading.kind.name),
             target: target, policy: options.conflictPolicy, isOfSome: false, isMade: true, unmapped: watch.unmapped,
             done: .imported
         ).tell(session)

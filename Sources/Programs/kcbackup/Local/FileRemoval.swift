@@ -1,6 +1,5 @@
 internal import KCBackupEngine
 internal import KCByteStreams
-internal import KCForeignFormats
 internal import KCHomeFiles
 internal import KCItemSources
 internal import KCItemStores
@@ -8,6 +7,24 @@ internal import KCKeychainModel
 internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
+
+/// A file out of which records are to be taken, as it was before it was read for its items.
+struct RemovableFile {
+    /// The file; nil for a folder or a pipe.
+    let file: ForeignFile?
+
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    init(_ path: String, in session: Session) throws {
+        let resolved = session.machine.resolve(path)
+        guard InputFile.descriptor(path) == nil, Path.isFile(resolved),
+            case .file(let open) = try InputFile.open(resolved)
+        else {
+            file = nil
+            return
+        }
+        file = try ForeignFile(reading: open)
+    }
+}
 
 /// Takes imported records out of their file, once the keychain is known to have them.
 struct FileRemoval {
@@ -21,16 +38,19 @@ struct FileRemoval {
     /// The file as the user named it.
     private let path: String
     private let place: HomePath
-    private let format: any SeparableFormat
+    private let kind: ForeignKind
     private let file: ForeignFile
+    private let records: SeparableRecords
     /// How many other names the file has, under which it stays as it is.
     private let otherNames: Int
     private let session: Session
 
     /// - Throws: `UsageProblem` for a file of another format, or one that is not in the list of docs/home.md;
     ///   `HomeFailure.notReplaceable`, `FileFailure`, `StreamFailure`.
-    init(_ path: String, _ reading: ForeignReading, in session: Session) throws {
-        guard let format = reading.format as? any SeparableFormat, let file = reading.file else {
+    init(_ path: String, _ reading: ForeignReading, _ removable: RemovableFile, in session: Session) throws {
+        guard let file = removable.file, reading.kind.isSeparable, let records = reading.records,
+            records.fit(size: file.bytes.count)
+        else {
             throw UsageProblem(
                 "'\(OptionName.removeFromFile.spelling)' is for .netrc files and git credentials files",
                 hint: "leave it out, and remove the file by hand once its program does without it")
@@ -55,11 +75,12 @@ struct FileRemoval {
         case .missing: throw HomeFailure.changedMeanwhile(place.shown)
         case .inTheWay(let problem): throw HomeFailure.notReplaceable(place.shown, problem)
         }
-        try RestorableHome.requireUnlocked(place, in: session.machine.home, by: format.lockEnding)
+        try RestorableHome.requireUnlocked(place, in: session.machine.home, by: reading.kind.lockEnding)
         self.path = path
         self.place = place
-        self.format = format
+        kind = reading.kind
         self.file = file
+        self.records = records
         self.session = session
     }
 
@@ -69,8 +90,7 @@ struct FileRemoval {
     static func explain(_ failure: any Error, of path: String, in session: Session) throws -> any Error {
         guard let place = HomePath(of: session.machine.resolve(path), in: session.machine.home) else { return failure }
         let home = RestorableHome(.home, session.machine.home, session.context.stateSetting)
-        let format = GitCredentialsFormat()
-        guard try home.hasRewritten(place, lockedBy: format.lockEnding) else { return failure }
+        guard try home.hasRewritten(place, lockedBy: ForeignKind.gitCredentials.lockEnding) else { return failure }
         let found = session.failure(of: failure).explanation
         let told = Explanation(
             found.status, found.message,
@@ -141,8 +161,11 @@ struct FileRemoval {
 
     /// - Parameter held: how many of the items the keychain has with their secrets, once they are imported.
     private func plan(_ contents: ForeignContents, held: Int) throws -> Plan {
-        guard held == contents.items.count, contents.refused.isEmpty, contents.staying.isEmpty else { return .stays }
-        return .changes(try format.remainder(of: file))
+        guard held == contents.items.count, contents.refused.isEmpty, contents.staying.isEmpty,
+            // Each record is an item, or equals another one.
+            records.pieces.count <= contents.items.count + contents.duplicates
+        else { return .stays }
+        return .changes(file.bytes.withBytes { FileRemainder(of: $0, without: records) })
     }
 
     private func change(_ rest: borrowing FileRemainder) throws {
@@ -152,7 +175,7 @@ struct FileRemoval {
             defer { session.keptState = didKeep }
             do {
                 try RestorableHome(.home, session.machine.home, session.context.stateSetting).rewrite(
-                    place, from: file.bytes, to: rest.bytes, lockedBy: format.lockEnding, now: session.now)
+                    place, from: file.bytes, to: rest.bytes, lockedBy: kind.lockEnding, now: session.now)
             } catch StateFailure.notKept(let cause) {
                 warnNotKept()
                 throw cause

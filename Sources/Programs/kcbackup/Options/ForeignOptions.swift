@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import KCAsking
 internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
@@ -14,7 +13,7 @@ struct ForeignOptions: ParsableArguments {
     @Option(
         name: OptionName.from.name,
         help: ArgumentHelp("The format of the file, if its content does not tell.", valueName: "format"),
-        completion: .list(KnownFormats.all.map(\.name)))
+        completion: .list(ForeignKind.allCases.map(\.name)))
     var from: String?
 
     @Option(
@@ -28,10 +27,21 @@ struct ForeignOptions: ParsableArguments {
         completion: .file())
     var keyFile: String?
 
-    /// The first option that was given.
-    var firstGiven: OptionName? {
-        from != nil ? .from : password != nil ? .password : keyFile != nil ? .keyFile : nil
+    @OptionGroup
+    var sandbox: SandboxOption
+
+    var withoutSandbox: Bool {
+        get { sandbox.withoutSandbox }
+        set { sandbox.withoutSandbox = newValue }
     }
 
-    var access: FileAccess { FileAccess(format: from, password: password, keyFile: keyFile) }
+    /// The first option that was given.
+    var firstGiven: OptionName? {
+        from != nil
+            ? .from : password != nil ? .password : keyFile != nil ? .keyFile : withoutSandbox ? .withoutSandbox : nil
+    }
+
+    var access: FileAccess {
+        FileAccess(format: from, password: password, keyFile: keyFile, withoutSandbox: withoutSandbox)
+    }
 }

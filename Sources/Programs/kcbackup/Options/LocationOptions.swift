@@ -15,7 +15,7 @@ struct LocationOptions: ParsableArguments {
     ///
     /// - Parameter keyFile: a key file of another program's file.
     func open(_ keyFile: FileKeyOption? = nil, in session: Session) throws -> OpenStore {
-        let options = StoreOptions(keychain.passcode, unlocking, keyFile: keyFile?.keyFile)
+        let options = StoreOptions(keychain.passcode, unlocking, keyFile)
         return try session.store(keychain.keychain).open(options, in: session)
     }
 
@@ -56,6 +56,20 @@ struct FileKeyOption: ParsableArguments {
             "A key file that opens another program's file, with its password or instead of it.", valueName: "file"),
         completion: .file())
     var keyFile: String?
+
+    @OptionGroup
+    var sandbox: SandboxOption
+
+    /// The first option that was given.
+    var firstGiven: OptionName? { keyFile != nil ? .keyFile : sandbox.withoutSandbox ? .withoutSandbox : nil }
+}
+
+/// Whether another program's file is read in a sandbox.
+struct SandboxOption: ParsableArguments {
+    @Flag(
+        name: OptionName.withoutSandbox.name,
+        help: "Read another program's file without a sandbox.")
+    var withoutSandbox = false
 }
 
 /// The options of a command that changes all items that match.

@@ -22,12 +22,17 @@ struct StoreOptions {
 
     /// The options of a command that has only these.
     ///
-    /// - Parameter keyFile: the key file of another program's file.
-    init(_ passcode: SecretSource?, _ unlocking: UnlockOptions, keyFile: String? = nil) {
+    /// - Parameter keyFile: how another program's file is opened.
+    init(_ passcode: SecretSource?, _ unlocking: UnlockOptions, _ keyFile: FileKeyOption? = nil) {
+        self.init(
+            passcode, unlocking, keyFile: keyFile?.keyFile, withoutSandbox: keyFile?.sandbox.withoutSandbox ?? false)
+    }
+
+    init(_ passcode: SecretSource?, _ unlocking: UnlockOptions, keyFile: String?, withoutSandbox: Bool) {
         access = StoreAccess()
         access.key = .passcode(passcode)
         access.asksDesktop = unlocking.unlock
-        access.file = FileAccess(password: passcode, keyFile: keyFile)
+        access.file = FileAccess(password: passcode, keyFile: keyFile, withoutSandbox: withoutSandbox)
         access.file.passwordField = .passcode
     }
 

@@ -1,18 +1,18 @@
-internal import KCByteStreams
+package import KCByteStreams
 internal import KCCryptography
-internal import KCItemSources
+package import KCItemSources
 
 /// Helpers shared by the reader and the writer of CXF.
-enum CXF {
+package enum CXF {
     /// The parameters of a one-time password that its credential has members for.
-    struct Code {
-        let period: Int
-        let digits: Int
+    package struct Code {
+        package let period: Int
+        package let digits: Int
         /// `sha1`, `sha256` or `sha512`.
-        let algorithm: String
+        package let algorithm: String
 
         /// The parameters of an address; nil if they are others, as those of a counter or of Steam.
-        init?(_ parts: OneTimePasswordParts) {
+        package init?(_ parts: OneTimePasswordParts) {
             guard case .time(let period) = parts.parameters.kind,
                 [.sha1, .sha256, .sha512].contains(parts.parameters.algorithm)
             else { return nil }
@@ -28,7 +28,7 @@ enum CXF {
     }
 
     /// The credential for a secret that is a passkey in the terms of this format; nil for any other secret.
-    static func passkey(_ secret: borrowing SecretBytes) -> SecretBytes? {
+    package static func passkey(_ secret: borrowing SecretBytes) -> SecretBytes? {
         let document: ForeignJSON
         do throws(ForeignFailure) {
             document = try ForeignJSON(secret.copy())

@@ -4,6 +4,9 @@ package import KCKeychainModel
 
 /// A list of passwords with the columns of Apple's Passwords app (RFC 4180), in the clear.
 package final class AppleCSVWriter: PlainExportWriter {
+    /// The maximum size of a cell in bytes: more than any note needs.
+    package static let cellLimit = 1 << 20
+
     private let text: SpooledText
     private var row = SecretBytes(capacity: 4_096)
     package private(set) var formulas = 0
@@ -32,8 +35,8 @@ package final class AppleCSVWriter: PlainExportWriter {
             ? [record.title, "", ""] : [record.title, record.addresses.first ?? "", record.account ?? ""]
         let hasZero = secret.withBytes { span in span.indices.contains { span[$0] == 0 } }
         if hasZero || names.contains(where: { $0.utf8.contains(0) }) { return .zeroByte }
-        let isTooLong = secret.withBytes { Self.size($0) > CSVReader.cellLimit }
-        if isTooLong || names.contains(where: { Self.size($0.utf8.span) > CSVReader.cellLimit }) { return .tooLong }
+        let isTooLong = secret.withBytes { Self.size($0) > Self.cellLimit }
+        if isTooLong || names.contains(where: { Self.size($0.utf8.span) > Self.cellLimit }) { return .tooLong }
         for name in names {
             cell(name.utf8.span)
             row.append(UInt8(ascii: ","))

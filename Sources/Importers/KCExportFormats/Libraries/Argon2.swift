@@ -1,6 +1,6 @@
 internal import CKCArgon2
-internal import KCByteStreams
-internal import KCCryptography
+package import KCByteStreams
+package import KCCryptography
 
 /// The password-based key derivation function Argon2 (RFC 9106), for files of other programs.
 ///
@@ -8,9 +8,9 @@ internal import KCCryptography
 /// let cost = Argon2.Cost(iterations: 10, memoryInKiB: 65_536, lanes: 2)
 /// let key = try Argon2.derive(password: password, salt: salt, .id, cost, count: 32)
 /// ```
-enum Argon2 {
+package enum Argon2 {
     /// The variant of the function.
-    enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Argon2d, whose memory accesses depend on the password.
         case d
         /// Argon2id.
@@ -18,22 +18,22 @@ enum Argon2 {
     }
 
     /// The version of the function: 1.3, which RFC 9106 describes, or its predecessor 1.0.
-    enum Version: UInt32, Hashable, Sendable {
+    package enum Version: UInt32, Hashable, Sendable {
         case old = 0x10
         case current = 0x13
     }
 
     /// The cost of a derivation.
-    struct Cost: Hashable, Sendable {
+    package struct Cost: Hashable, Sendable {
         /// The number of passes over the memory.
-        var iterations: UInt32
-        var memoryInKiB: UInt32
+        package var iterations: UInt32
+        package var memoryInKiB: UInt32
         /// The number of threads.
-        var lanes: UInt32
-        var version: Version
+        package var lanes: UInt32
+        package var version: Version
 
         /// Creates a cost; the caller decides whether it is acceptable.
-        init(iterations: UInt32, memoryInKiB: UInt32, lanes: UInt32, version: Version = .current) {
+        package init(iterations: UInt32, memoryInKiB: UInt32, lanes: UInt32, version: Version = .current) {
             self.iterations = iterations
             self.memoryInKiB = memoryInKiB
             self.lanes = lanes
@@ -44,7 +44,7 @@ enum Argon2 {
     /// Derives `count` bytes (at least 4); the library wipes its memory.
     ///
     /// - Parameter salt: at least 8 bytes.
-    static func derive(
+    package static func derive(
         password: borrowing SecretBytes, salt: [UInt8], _ kind: Kind, _ cost: Cost, count: Int
     ) throws(CryptographyFailure) -> SecretBytes {
         let type = kind == .d ? Argon2_d : Argon2_id
@@ -53,9 +53,9 @@ enum Argon2 {
             let status: Int32 = password.withBytes { span in
                 unsafe span.withUnsafeBufferPointer { password in
                     unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
-                        let status = unsafe argon2_hash(
+                        let status = unsafe cargon2_hash(
                             cost.iterations, cost.memoryInKiB, cost.lanes, password.baseAddress, password.count, salt,
-                            salt.count, buffer.baseAddress, count, nil, 0, type, cost.version.rawValue)
+                            salt.count, buffer.baseAddress, count, type, cost.version.rawValue)
                         if status == ARGON2_OK.rawValue { filled = count }
                         return status
                     }

@@ -1,8 +1,8 @@
-internal import KCByteStreams
+package import KCByteStreams
 
 /// The map in KDBX 4 that describes the key derivation: names with typed values.
-struct KDBXDictionary: Hashable {
-    enum Value: Hashable {
+package struct KDBXDictionary: Hashable {
+    package enum Value: Hashable {
         case uint32(UInt32)
         case uint64(UInt64)
         case bytes([UInt8])
@@ -10,17 +10,17 @@ struct KDBXDictionary: Hashable {
         case other(UInt8)
     }
 
-    private(set) var values: [ExactText: Value] = [:]
+    package private(set) var values: [ExactText: Value] = [:]
     private var order: [String] = []
 
-    init() {}
+    package init() {}
 
-    mutating func add(_ name: String, _ value: Value) {
+    package mutating func add(_ name: String, _ value: Value) {
         if values.updateValue(value, forKey: name.exact) == nil { order.append(name) }
     }
 
     /// The encoded map: version 1.0, the entries, and the end mark.
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes: [UInt8] = [0, 1]
         for name in order {
             let (type, value): (UInt8, [UInt8]) =
@@ -38,7 +38,7 @@ struct KDBXDictionary: Hashable {
     }
 
     /// Parses a map; nil if it is malformed, has another major version, or has a name twice.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
         func take(_ count: Int) -> [UInt8]? {
             guard rest.count >= count else { return nil }

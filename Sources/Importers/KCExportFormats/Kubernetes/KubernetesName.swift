@@ -1,7 +1,7 @@
 internal import KCByteStreams
 
 /// The rules for the names of Kubernetes.
-enum KubernetesName {
+package enum KubernetesName {
     /// The maximum size of the name of an object, and of a key of its data, in bytes.
     static let sizeLimit = 253
 
@@ -15,7 +15,7 @@ enum KubernetesName {
     static func isNamespace(_ text: String) -> Bool { isLabel(text, limit: 63) }
 
     /// True for a key of the data of a Secret.
-    static func isKey(_ text: String) -> Bool {
+    package static func isKey(_ text: String) -> Bool {
         (1...sizeLimit).contains(text.utf8.count) && text.exact.isASCIILettersAndDigits(or: "-._")
             && text.exact != "." && !text.exact.hasPrefix("..")
     }

@@ -59,7 +59,7 @@ package final class KDBXWriter: ProtectedExportWriter {
     }
 
     /// The name of the string that holds the secret of an item.
-    static func field(of kind: ExportedRecord.Kind) -> String {
+    package static func field(of kind: ExportedRecord.Kind) -> String {
         switch kind {
         case .note: "Notes"
         case .oneTimePassword: "otp"
@@ -78,10 +78,10 @@ package final class KDBXWriter: ProtectedExportWriter {
     }
 
     /// The name of the string that holds a one-time password as it is in the keychain.
-    static let seedName = "kcbackup.seed"
+    package static let seedName = "kcbackup.seed"
 
     /// The name of the attachment that holds a secret that is not text.
-    static let binaryName = "secret.bin"
+    package static let binaryName = "secret.bin"
 
     package func finish(
         password: borrowing SecretBytes, to output: (borrowing Span<UInt8>) throws -> Void
@@ -101,7 +101,7 @@ package final class KDBXWriter: ProtectedExportWriter {
 
     private static func header(seed: [UInt8], iv: [UInt8], _ cost: Argon2.Cost, salt: [UInt8]) -> [UInt8] {
         var derivation = KDBXDictionary()
-        derivation.add("$UUID", .bytes(KDBX.bytes(ofUUID: KDBXDerivation.argon2id)))
+        derivation.add("$UUID", .bytes(KDBX.bytes(ofUUID: KDBX.argon2id)))
         derivation.add("V", .uint32(cost.version.rawValue))
         derivation.add("I", .uint64(UInt64(cost.iterations)))
         derivation.add("M", .uint64(UInt64(cost.memoryInKiB) << 10))
@@ -123,14 +123,14 @@ package final class KDBXWriter: ProtectedExportWriter {
     ) throws -> SecretBytes {
         var composite = KDBXCompositeKey()
         try composite.add(password: password)
-        return try KDBXDerivation.argon2(.id, cost, salt: salt).transform(composite.bytes())
+        return try Argon2.derive(password: composite.bytes(), salt: salt, .id, cost, count: 32)
     }
 
     /// Writes the inner header, the binaries and the XML.
     private func write(
         into file: inout KDBXSealing, _ output: (borrowing Span<UInt8>) throws -> Void
     ) throws {
-        let stream = try KDBXStream(.chaCha20, key: streamKey)
+        let stream = try KDBXChaCha20(key: streamKey)
         file.pending.append(([1, 4, 0, 0, 0] + KDBX.littleEndian(KDBX.Stream.chaCha20.rawValue)).span)
         file.pending.append(([2] + KDBX.littleEndian(UInt32(streamKey.count))).span)
         streamKey.withBytes { file.pending.append($0) }

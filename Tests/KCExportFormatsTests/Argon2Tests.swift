@@ -1,9 +1,8 @@
 import KCByteStreams
 import KCCryptography
+import KCExportFormats
 import KCTestSupport
 import Testing
-
-@testable import KCForeignFormats
 
 @Suite("Argon2")
 struct Argon2Tests {

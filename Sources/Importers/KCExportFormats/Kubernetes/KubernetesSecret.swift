@@ -1,20 +1,20 @@
 internal import KCByteStreams
 internal import KCItemSources
-internal import KCKeychainModel
+package import KCKeychainModel
 
 /// A Secret of Kubernetes without its data: what each item that is one of its values has as attributes.
 ///
 /// The items of a Secret are generic passwords with the service `kubernetes/NAMESPACE/NAME`, and the keys as accounts.
-struct KubernetesSecret: Hashable {
+package struct KubernetesSecret: Hashable {
     /// Nil if the file does not say it.
-    let namespace: String?
-    let name: String
-    var type = defaultType
-    var isImmutable = false
+    package let namespace: String?
+    package let name: String
+    package var type = defaultType
+    package var isImmutable = false
     /// True if an import left out labels or annotations of it.
-    var isPartial = false
-    var labels: [ExtraAttribute] = []
-    var annotations: [ExtraAttribute] = []
+    package var isPartial = false
+    package var labels: [ExtraAttribute] = []
+    package var annotations: [ExtraAttribute] = []
 
     /// The type of a Secret that states none.
     static let defaultType = "Opaque"
@@ -26,10 +26,10 @@ struct KubernetesSecret: Hashable {
     private static let (labelStart, annotationStart) = ("kubernetes.label.", "kubernetes.annotation.")
 
     /// The namespace, if there is one, and the name.
-    var path: String { namespace.map { "\($0)/\(name)" } ?? name }
+    package var path: String { namespace.map { "\($0)/\(name)" } ?? name }
 
     /// - Returns: nil if a name is not one of Kubernetes.
-    init?(namespace: String?, name: String) {
+    package init?(namespace: String?, name: String) {
         guard KubernetesName.isObject(name), namespace.map(KubernetesName.isNamespace) ?? true else { return nil }
         self.namespace = namespace
         self.name = name
@@ -63,7 +63,7 @@ struct KubernetesSecret: Hashable {
     /// The item of a value.
     ///
     /// - Parameter key: the key; nil for a Secret without data.
-    func draft(_ key: String?, created: Timestamp?, modified: Timestamp?) -> ItemDraft {
+    package func draft(_ key: String?, created: Timestamp?, modified: Timestamp?) -> ItemDraft {
         var draft = ItemDraft(itemClass: .genericPassword)
         draft.attributes[.svce] = .text(Self.start + path)
         draft.attributes[.labl] = .text(title(key))
@@ -76,16 +76,16 @@ struct KubernetesSecret: Hashable {
         if isPartial { draft.extra.append(ExtraAttribute(name: Self.partialName, value: "true")) }
         draft.extra += labels.map { ExtraAttribute(name: Self.labelStart + $0.name, value: $0.value) }
         draft.extra += annotations.map { ExtraAttribute(name: Self.annotationStart + $0.name, value: $0.value) }
-        draft.extra.append(ExtraAttribute(name: "source.format", value: KubernetesFormat().name))
+        draft.extra.append(ExtraAttribute(name: "source.format", value: ForeignKind.kubernetes.name))
         if let namespace { draft.extra.append(ExtraAttribute(name: "source.folder", value: namespace)) }
         return draft
     }
 
     /// The name of a value, for people.
-    func title(_ key: String?) -> String { key.map { "\(path): \($0)" } ?? path }
+    package func title(_ key: String?) -> String { key.map { "\(path): \($0)" } ?? path }
 
     /// A key of which each Secret of this type must have one; none if the API asks for nothing.
-    var requiredKeys: [[String]] {
+    package var requiredKeys: [[String]] {
         switch type.exact {
         case "kubernetes.io/tls": [["tls.crt"], ["tls.key"]]
         case "kubernetes.io/dockerconfigjson": [[".dockerconfigjson"]]

@@ -61,7 +61,7 @@ final class KDBXFragment {
     }
 
     /// Writes a part, with the protected values encrypted by the stream of the file.
-    func write(_ piece: Piece, _ stream: KDBXStream, into file: inout SecretBytes) throws(CryptographyFailure) {
+    func write(_ piece: Piece, _ stream: KDBXChaCha20, into file: inout SecretBytes) throws(CryptographyFailure) {
         var (position, start) = (piece.xml.lowerBound, piece.secrets)
         for (place, size) in values[piece.values] {
             xml.withBytes { file.append($0.extracting(position..<place)) }
@@ -129,7 +129,7 @@ final class KDBXGroup {
     ///
     /// - Parameter fragment: the XML of the entries.
     func write(
-        times: String, _ fragment: KDBXFragment, _ stream: KDBXStream, into file: inout KDBXSealing,
+        times: String, _ fragment: KDBXFragment, _ stream: KDBXChaCha20, into file: inout KDBXSealing,
         _ output: (borrowing Span<UInt8>) throws -> Void
     ) throws {
         let start = KDBXFragment()
