@@ -152,7 +152,8 @@ package struct ReaderProgram: Sendable {
                 let report = try talk.proving { () throws(FieldReader.Breach) in
                     try talk.content.withBytes { bytes throws(FieldReader.Breach) in try ReaderReport(bytes) }
                 }
-                guard report.parts.reduce(0, { $0.addingReportingOverflow($1.count).partialValue }) == received.count
+                guard report.parts.allSatisfy({ $0.count <= received.count }),
+                    report.parts.reduce(0, { $0 + $1.count }) == received.count
                 else { throw talk.breach("a report of other items") }
                 let items = try collect(received, talk)
                 return (ForeignContents(report, items: items, marked: try named(marked, items, talk)), report.records)
