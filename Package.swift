@@ -242,7 +242,7 @@ let package = Package(
             ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCRemotes"]),
         library(
             "KCAsking", in: "Tasks",
-            ["KCByteStreams", "KCCryptography", "KCConsole", "KCAgeEncryption", "KCAgePlugins"]),
+            ["KCByteStreams", "KCCryptography", "KCConsole", "KCAgeEncryption", "KCAgePlugins", "KCItemSources"]),
         library(
             "KCStoreTasks", in: "Tasks",
             [

@@ -44,7 +44,7 @@ struct GivenSecrets: ForeignSecrets {
     /// No password was expected to be needed.
     struct Unexpected: Error {}
 
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
         guard let text else { throw Unexpected() }
         try use(SecretBytes(copying: text.utf8))
     }

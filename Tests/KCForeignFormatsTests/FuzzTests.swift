@@ -259,7 +259,7 @@ struct FuzzTests {
     func passwordStore() throws {
         /// Returns every file unchanged, as if gpg had decrypted it.
         struct Opener: ForeignSecrets {
-            func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {}
+            func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {}
 
             func keyFile() throws -> ForeignFile? { nil }
 

@@ -255,7 +255,7 @@ struct OneOddRecordTests {
     private struct ScannedCodes: ForeignSecrets {
         let text: String
 
-        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+        func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
             throw GivenSecrets.Unexpected()
         }
 
@@ -394,7 +394,7 @@ struct OneOddRecordTests {
 
 /// Decrypts every file to its name, except for one.
 private struct GPGOfAll: ForeignSecrets {
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
         throw GivenSecrets.Unexpected()
     }
 

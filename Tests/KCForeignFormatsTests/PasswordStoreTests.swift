@@ -12,7 +12,7 @@ import Testing
 struct PasswordStoreTests {
     /// Acts as gpg: a prefix of each file determines whether it can be decrypted.
     private struct ScriptedGPG: ForeignSecrets {
-        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+        func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
             throw GivenSecrets.Unexpected()
         }
 
@@ -93,7 +93,7 @@ struct PasswordStoreTests {
     private struct FailingDisk: ForeignSecrets {
         let problem: FileFailure.Problem
 
-        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {}
+        func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {}
 
         func keyFile() throws -> ForeignFile? { nil }
 

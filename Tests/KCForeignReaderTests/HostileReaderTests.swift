@@ -62,7 +62,7 @@ struct HostileReaderTests {
         arguments: [
             "other", "huge", "unknown", "again", "item", "items", "fields", "list", "tried", "outside", "failure",
             "password",
-            "keyring", "gpg", "codes", "plugins", "interrupted", "more", "parts",
+            "keyring", "gpg", "codes", "plugins", "interrupted", "more", "parts", "silent",
         ])
     func breaches(word: String) throws {
         let problem = try failure(of: word)
@@ -92,7 +92,7 @@ struct HostileReaderTests {
 private struct GivenSecrets: ForeignSecrets {
     var given = "wrong"
 
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
         try use(SecretBytes(copying: given.utf8))
     }
 

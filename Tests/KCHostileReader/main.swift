@@ -32,6 +32,11 @@ func field(_ bytes: [UInt8]) -> [UInt8] {
 
 func field(_ number: Int) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * (7 - $0))) } }
 
+/// A name with one text.
+func tagged(_ name: String, _ text: String) -> [UInt8] {
+    field(Array(name.utf8)) + field(1) + field(Array(text.utf8)) + field(0)
+}
+
 /// A report of nothing but these parts.
 func report(parts: [UInt8] = field(0)) -> [UInt8] {
     // Details, parts, what was left out, refused, staying, duplicates, remarks, in the clear, records.
@@ -84,10 +89,8 @@ struct HostileFormat: ForeignFormat {
         case "fields": _ = write(frame(5, field(1 << 40)))
         case "list": _ = write(frame(5, field([]) + field(1 << 40)))
         case "tried": _ = write(frame(9, []))
-        case "password": _ = write(frame(8, field(Array("passcode of keychain 'login'".utf8))))
-        case "keyring":
-            let tagged = field(Array("labeled".utf8)) + field(1) + field([]) + field(0)
-            _ = write(frame(11, tagged))
+        case "password": _ = write(frame(8, tagged("file", "keepass")))
+        case "keyring": _ = write(frame(11, tagged("labeled", "")))
         case "gpg": _ = write(frame(12, field([]) + field(Int.max) + field(100)))
         case "codes": _ = write(frame(13, field([]) + field(100)))
         case "plugins": _ = write(frame(14, field(0) + field(0)))
@@ -96,6 +99,9 @@ struct HostileFormat: ForeignFormat {
             _ = write(
                 frame(7, field(Array("stream.interrupted".utf8)) + field(1) + field(Array("reading".utf8)) + numbers))
         case "more": _ = write(report() + frame(2, []))
+        case "silent":
+            close(1)
+            while true { _ = poll(nil, 0, -1) }
         case "parts": _ = write(report(parts: field(1) + field(Array("password".utf8)) + field(5)))
         case "outside": _ = write(frame(12, field(Array("../secret.gpg".utf8)) + field(0) + field(100)))
         case "failure": _ = write(frame(7, field(Array("foreign.no-such-failure".utf8)) + field(0) + field(0)))

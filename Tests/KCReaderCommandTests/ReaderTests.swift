@@ -1,17 +1,17 @@
-import Foundation
 import KCByteStreams
 import KCForeignFormats
-import KCForeignReader
 import KCItemSources
 import KCKeychainModel
 import KCTestSupport
 import Testing
 
+@testable import KCForeignReader
+
 /// Gives one password, and nothing else.
 private struct GivenSecrets: ForeignSecrets {
     var given = "wrong"
 
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
         try use(SecretBytes(copying: given.utf8))
     }
 
@@ -98,21 +98,22 @@ struct ReaderTests {
         #expect(read.records == SeparableRecords([0..<23], staying: 1))
     }
 
-    @Test("Each password that a format asks for is one that its kind has")
-    func passwords() throws {
-        let folder = "Sources/Importers/KCForeignFormats"
-        var asked: Set<String> = []
-        for name in try FileManager.default.subpathsOfDirectory(atPath: Project.path(folder))
-        where name.hasSuffix(".swift") {
-            let text = try Project.text("\(folder)/\(name)")
-            for match in text.matches(of: /secrets\.password\("([^"\\]+)"/) { asked.insert(String(match.1)) }
+    @Test("A kind asks for passwords of its own files and of keyrings that open them, and for no others")
+    func passwords() {
+        #expect(ForeignKind.keePass.asks(for: .file(.keePass)) && !ForeignKind.keePass.asks(for: .file(.kwallet)))
+        #expect(ForeignKind.chromium.asks(for: .keyFile(.kwallet)) && !ForeignKind.chromium.asks(for: .file(.kwallet)))
+        #expect(ForeignKind.gnomeKeyring.asks(for: .keyrings) && !ForeignKind.kwallet.asks(for: .keyrings))
+        #expect(!ForeignKind.csv.asks(for: .file(.csv)) && !ForeignKind.csv.asks(for: .keyFile(.gnomeKeyring)))
+    }
+
+    @Test("A journal that appears beside a database while it is read is no part of what was read")
+    func newNeighbour() throws {
+        let path = try written("Login Data", "x")
+        let input = try ReaderInput(path, now: .reference)
+        try input.requireNoNewNeighbours()
+        _ = try written("Login Data-wal", "y")
+        #expect(throws: StreamFailure(.reading, .malformed("it was changed at the same time"))) {
+            try input.requireNoNewNeighbours()
         }
-        #expect(asked.count > 15)
-        for name in asked {
-            #expect(ForeignKind.allCases.contains { $0.asks(forPassword: name) }, "\(name)")
-            #expect(!ForeignKind.csv.asks(forPassword: name))
-        }
-        #expect(ForeignKind.chromium.asks(forPassword: "password of the wallet that is the key file"))
-        #expect(!ForeignKind.chromium.asks(forPassword: "password of the wallet"))
     }
 }

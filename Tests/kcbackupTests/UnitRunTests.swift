@@ -63,6 +63,22 @@ struct UnitRunTests {
         #expect(text == "0\n0\n1\n")
     }
 
+    @Test("A job of another program's file reads it in a sandbox within that of its unit")
+    func file() throws {
+        let text = try run(
+            """
+            umask 077
+            printf 'url,username,password\\nhttps://a.example,ada,pw\\n' >a.csv
+            echo walnut lantern orbit >phrase
+            $KCBACKUP keychain create --no-passcode -q
+            $KCBACKUP schedule add nightly --keychain file:a.csv --passphrase file:phrase --to b -q
+            service nightly >nightly.service
+            unit nightly.service
+            ls b | grep -c kcb
+            """)
+        #expect(text == "0\n1\n")
+    }
+
     @Test(
         "A job runs under its system unit, which can write to the backups and the keychain and to nothing else",
         .enabled(if: geteuid() == 0, "mounting takes root"))
@@ -111,7 +127,7 @@ struct UnitRunTests {
             GNUPGHOME=$PWD/keys service store | grep -c "GNUPGHOME=$PWD/keys"
             unit <(service told)
             """)
-        #expect(text == "0\n0\n0\n0\n5\n1\n0\n")
+        #expect(text == "0\n0\n0\n0\n6\n1\n0\n")
     }
 
     @Test("A system unit hides no temporary file that its job needs")

@@ -99,8 +99,8 @@ package final class ChildDialogue {
 
     /// Waits for a moment until the program has ended by itself, which it is about to do, and then ends its group.
     ///
-    /// - Returns: the exit status; 128 and above indicate a signal.
-    package func awaitEnd() -> Int32 {
+    /// - Returns: the exit status; 128 and above indicate a signal; nil if the program did not end by itself.
+    package func awaitEnd() -> Int32? {
         precondition(!hasEnded, "the program has ended")
         hasEnded = true
         input = nil

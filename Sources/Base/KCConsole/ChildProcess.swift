@@ -116,19 +116,23 @@ struct ChildProcess {
         end(watching: descriptor >= 0 ? descriptor : nil)
     }
 
-    /// Waits for a grace period until it ends by itself, and then ends it and its group; returns as `wait`.
+    /// Waits for a grace period until it ends by itself, and then ends it and its group.
+    ///
+    /// - Returns: as `wait`; nil if it did not end by itself.
     @discardableResult
-    func finish() -> Int32 {
+    func finish() -> Int32? {
         let descriptor = csystem_open_process(number)
         defer { if descriptor >= 0 { close(descriptor) } }
-        if descriptor >= 0, !Interruption.isRequested { Self.awaitEnd(descriptor) }
-        return end(watching: descriptor >= 0 ? descriptor : nil)
+        let hasEnded = descriptor >= 0 && !Interruption.isRequested && Self.awaitEnd(descriptor)
+        let status = end(watching: descriptor >= 0 ? descriptor : nil)
+        return hasEnded ? status : nil
     }
 
-    private static func awaitEnd(_ descriptor: Int32) {
-        for _ in 0..<graceInSlices where hasEnded(descriptor) || Interruption.isRequested {
-            break
+    private static func awaitEnd(_ descriptor: Int32) -> Bool {
+        for _ in 0..<graceInSlices where !Interruption.isRequested {
+            if hasEnded(descriptor) { return true }
         }
+        return false
     }
 
     @discardableResult

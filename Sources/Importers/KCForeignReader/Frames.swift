@@ -60,16 +60,20 @@ struct FrameReader<Source: ByteSource> {
     mutating func next<Kind: RawRepresentable>(
         _ kind: Kind.Type, limit: KeyPath<Kind, Int>, into content: inout SecretBytes
     ) throws(FrameFailure) -> Kind where Kind.RawValue == UInt8 {
-        var head = SecretBytes(capacity: 5)
-        try take(5, into: &head)
-        let (raw, size) = head.withBytes { bytes in
-            (bytes[0], (1...4).reduce(0) { $0 << 8 | Int(bytes[$1]) })
-        }
+        let raw = try byte()
+        var size = 0
+        for _ in 0..<4 { size = size << 8 | Int(try byte()) }
         guard let kind = Kind(rawValue: raw) else { throw .breach("a frame has the unknown kind \(raw)") }
         guard size <= kind[keyPath: limit] else { throw .breach("a frame of kind \(raw) has \(size) bytes") }
         content.removeAll()
         try take(size, into: &content)
         return kind
+    }
+
+    private mutating func byte() throws(FrameFailure) -> UInt8 {
+        if position == buffer.bytes.count { try fill() }
+        position += 1
+        return buffer.bytes.withBytes { $0[position - 1] }
     }
 
     private mutating func take(_ count: Int, into content: inout SecretBytes) throws(FrameFailure) {

@@ -29,7 +29,7 @@ package struct ReaderFailure: Error, Hashable, Sendable {
         case overdue
         /// The program answered something else than its protocol allows.
         case misbehaved(String)
-        /// The program met an error of this type, which nobody foresaw.
+        /// The program met an unexpected error of this type.
         case unforeseen(type: String)
     }
 }

@@ -102,6 +102,16 @@ package struct ReaderInput {
         return Set([salt, name, "logins.json", "key4.db", "key3.db", ".parentlock"] + databases).sorted()
     }
 
+    /// Refuses a file beside which others have appeared since it was opened, such as a journal: a program uses it.
+    func requireNoNewNeighbours() throws(StreamFailure) {
+        guard kind == .file, realFolder != nil else { return }
+        let (folder, name) = Path.split(path)
+        let now = Self.neighbours(Self.names(beside: name), in: folder).map(\.name)
+        guard Set(now.map(\.exact)).isSubset(of: neighbours.map(\.name.exact)) else {
+            throw StreamFailure(.reading, .malformed("it was changed at the same time"))
+        }
+    }
+
     private static func neighbours(_ names: [String], in folder: String) -> [Neighbour] {
         names.compactMap { name in
             do throws(FileFailure) {

@@ -87,8 +87,9 @@ package struct ReaderProgram: Sendable {
         try didRecognise(kind)
         let (contents, records) =
             kind == .items
-            ? (try lines(talk, date: input.date ?? .reference), nil) : try items(talk, input)
+            ? (try lines(talk, date: input.date ?? .reference), nil) : try items(talk)
         try talk.finish()
+        if [.chromium, .firefox].contains(kind) { try input.requireNoNewNeighbours() }
         return Reading(kind: kind, contents: contents, records: records, wantedKeyFile: talk.wantedKeyFile)
     }
 
@@ -134,7 +135,7 @@ package struct ReaderProgram: Sendable {
         }
     }
 
-    private func items(_ talk: ReaderTalk, _ input: ReaderInput) throws -> (ForeignContents, SeparableRecords?) {
+    private func items(_ talk: ReaderTalk) throws -> (ForeignContents, SeparableRecords?) {
         var received = ReceivedItems(spoolingIn: temporaryFolder)
         var marked: [ItemUUID] = []
         while true {
@@ -219,7 +220,7 @@ private struct ItemsByUUID: ItemVisitor {
 private struct NoSecrets: ForeignSecrets {
     var isPasswordGiven: Bool { false }
 
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
         throw ForeignFailure.wrongPassword
     }
 

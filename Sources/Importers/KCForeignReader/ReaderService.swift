@@ -31,7 +31,7 @@ package struct ReaderService {
             try talk.flush()
             return 0
         } catch {
-            // Nobody reads, or nobody asks.
+            // The process that started this one is gone.
             return 1
         }
     }
@@ -92,13 +92,7 @@ package struct ReaderService {
         var items = ItemSender(talk)
         try contents.items.visitItems(&items)
         for item in contents.marked { try talk.send(.marked, SecretBytes(copying: item.uuid.bytes)) }
-        let report = ReaderReport(contents, records).fields
-        guard report.count <= ReaderFrame.report.limit else {
-            throw ForeignFailure.limit(
-                "bytes of names that are not imported", found: UInt64(report.count),
-                allowed: UInt64(ReaderFrame.report.limit))
-        }
-        try talk.send(.report, report)
+        try talk.send(.report, ReaderReport(contents, records).fields)
     }
 }
 

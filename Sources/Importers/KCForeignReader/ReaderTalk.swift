@@ -137,9 +137,9 @@ final class ReaderTalk {
         }
         switch question {
         case .password:
-            let what = try fields { fields, bytes throws(FieldReader.Breach) in try fields.text(in: bytes) }
-            guard kind.asks(forPassword: what) else {
-                throw breach("a question for a password that the format has not")
+            let tagged = try fields { fields, bytes throws(FieldReader.Breach) in try Tagged(&fields, in: bytes) }
+            guard let what = ForeignPassword(tagged), kind.asks(for: what) else {
+                throw breach("a question for a password that the format does not have")
             }
             try secrets.password(what) { password in try attempt(password) }
         case .keyring:
@@ -330,7 +330,7 @@ final class ReaderTalk {
 
     /// Why there is no further frame.
     private func ended() -> ReaderFailure {
-        let status = dialogue.awaitEnd()
+        guard let status = dialogue.awaitEnd() else { return breach("it stopped to answer, and did not end") }
         if status == RefusedCall.status {
             return ReaderFailure(.stopped(RefusedCall(endOf: Array(dialogue.endOfMessages.utf8))), reading: kind)
         }

@@ -21,7 +21,12 @@ final class ServiceTalk {
         return try content.withBytes { try ReaderRequest($0) }
     }
 
+    /// - Throws: `ForeignFailure.limit` for more than a frame may have.
     func send(_ frame: ReaderFrame, _ content: borrowing SecretBytes) throws {
+        guard content.count <= frame.limit else {
+            throw ForeignFailure.limit(
+                "bytes of names and numbers", found: UInt64(content.count), allowed: UInt64(frame.limit))
+        }
         try content.withBytes { bytes throws(StreamFailure) in try writer.add(frame, bytes) }
     }
 
@@ -76,8 +81,8 @@ struct RemoteSecrets: ForeignSecrets {
         hasPlugins = request.hasPlugins
     }
 
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
-        try ask(.password) { $0.add(what) }
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
+        try ask(.password) { what.tagged.write(to: &$0) }
         while true {
             let password = try needed()
             do {
@@ -164,6 +169,8 @@ private final class RemotePlugins: PluginHost, @unchecked Sendable {
             }
         } catch let failure as AgeFailure {
             throw failure
+        } catch ForeignFailure.limit(_, _, let allowed) {
+            throw .headerTooLarge("size of the headers of all files", allowed: Int(allowed))
         } catch {
             throw .stream(StreamFailure(.reading, .system(EPIPE)))
         }

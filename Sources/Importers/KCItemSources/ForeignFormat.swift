@@ -43,9 +43,8 @@ package protocol ForeignSecrets {
     ///
     /// If the user typed the password, it may then be asked for again.
     ///
-    /// - Parameter what: the name of the password in messages: "password of the KeePass database".
     /// - Throws: whatever asking for the password and `use` throw.
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws
 
     /// True if the user has named where the password comes from, so that there is one.
     var isPasswordGiven: Bool { get }

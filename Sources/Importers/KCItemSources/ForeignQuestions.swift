@@ -1,43 +1,34 @@
-internal import KCByteStreams
+/// A password that opens another program's file.
+package enum ForeignPassword: Hashable, Sendable {
+    /// Of a file or folder of this kind.
+    case file(ForeignKind)
+    /// Of all keyrings in a folder of GNOME keyring files.
+    case keyrings
+    /// Of a keyring of this kind that is the key file.
+    case keyFile(ForeignKind)
+}
 
-/// The secrets that a format asks for: a process that reads a file of it, and is believed nothing, is given no others.
+/// The secrets that a format asks for: the process that reads a file of it is given no others.
 extension ForeignKind {
-    /// True if a file of this kind, or the key file of one, has a password of this name.
-    package func asks(forPassword name: String) -> Bool {
-        if passwords.contains(where: { $0.exact == name.exact }) { return true }
-        guard Self.openedByKeyrings.contains(self), let password = name.exact.removingSuffix(Self.ofKeyFile) else {
-            return false
+    /// True if a file of this kind, or the key file of one, has such a password.
+    package func asks(for password: ForeignPassword) -> Bool {
+        switch password {
+        case .file(let kind): kind == self && hasPassword
+        case .keyrings: self == .gnomeKeyring
+        case .keyFile(let kind):
+            [.chromium, .gnomeKeyring].contains(self) && [.gnomeKeyring, .kwallet, .macKeychain].contains(kind)
         }
-        return Self.keyrings.contains { keyring in keyring.passwords.contains { $0.exact == password.exact } }
     }
 
-    /// The end of the name of a password that opens a keyring in the place of a key file.
-    package static let ofKeyFile = " that is the key file"
-    private static let openedByKeyrings: Set<ForeignKind> = [.chromium, .gnomeKeyring]
-    private static let keyrings: [ForeignKind] = [.gnomeKeyring, .kwallet, .macKeychain]
-
-    private var passwords: [String] {
+    private var hasPassword: Bool {
         switch self {
-        case .gnomeKeyring: ["password of the keyring", "password of the keyrings"]
-        case .kwallet: ["password of the wallet"]
-        case .macKeychain: ["password of the keychain"]
-        case .bitwarden: ["password of the Bitwarden export"]
-        case .opVault: ["password of the vault"]
-        case .passage: ["passphrase of the identities"]
-        case .keePass, .keePass1: ["password of the KeePass database"]
-        case .passwordSafe: ["password of the database"]
-        case .appleBackup: ["password of the backup"]
-        case .firefox: ["primary password of the profile"]
-        case .chromium: ["'\(KeyringItems.browserEnding)' password of the browser"]
-        case .aegis: ["password of the Aegis vault"]
-        case .twoFAS: ["password of the 2FAS backup"]
-        case .andOTP: ["password of the andOTP backup"]
-        case .stratum: ["password of the Stratum backup"]
-        case .ente: ["password of the Ente Auth export"]
+        case .gnomeKeyring, .kwallet, .macKeychain, .bitwarden, .opVault, .passage, .keePass, .keePass1,
+            .passwordSafe, .appleBackup, .firefox, .chromium, .aegis, .twoFAS, .andOTP, .stratum, .ente:
+            true
         case .items, .kwalletXML, .csv, .keychainDump, .onePassword, .onePasswordPIF, .dashlane, .protonPass, .keeper,
             .enpass, .gitCredentials, .pass, .cxf, .keePassXML, .netrc, .networkManager, .otpAuth, .qrPicture,
             .freeOTPPlus, .kubernetes:
-            []
+            false
         }
     }
 

@@ -6,6 +6,7 @@ package import KCKeychainModel
 /// Items that are too many for the memory wait in an encrypted file.
 package struct ReceivedItems: ~Copyable {
     private var sorter: ItemSorter
+    private var secret: SecretBytes? = SecretBytes(capacity: 1_024)
     private var records = PackedRecords(date: .reference)
     /// How many items there are.
     package private(set) var count = 0
@@ -28,7 +29,9 @@ package struct ReceivedItems: ~Copyable {
         if item.secretSize == nil {
             records.add(item, number: count, secret: nil)
         } else {
-            records.add(item, number: count, secret: SecretBytes(bytes))
+            secret?.removeAll()
+            secret?.append(bytes)
+            records.add(item, number: count, secret: secret)
         }
         count += 1
         if records.size > Self.sizeOfBlock { try handOver() }

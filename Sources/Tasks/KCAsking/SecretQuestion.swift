@@ -1,3 +1,4 @@
+package import KCItemSources
 /// A secret that a task needs; what a person reads of it is made where the question is shown.
 package enum SecretQuestion: Hashable, Sendable {
     /// The passcode of a keychain; nil if it has no name yet.
@@ -16,7 +17,7 @@ package enum SecretQuestion: Hashable, Sendable {
     /// The password of an exported file.
     case passwordOfNewFile(String)
     /// The password of another program's file; the format says what it is called there, if it is known.
-    case foreign(String?)
+    case foreign(ForeignPassword?)
     /// The file of an escrow key.
     case escrowKey
     /// The secret of an item, any bytes.

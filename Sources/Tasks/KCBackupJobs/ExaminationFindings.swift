@@ -1,8 +1,8 @@
 internal import KCBackupCatalogue
 package import KCBackupTasks
-package import KCByteStreams
+internal import KCByteStreams
 internal import KCDeviceIdentity
-package import KCForeignReader
+internal import KCForeignReader
 package import KCHomeFiles
 package import KCItemSources
 package import KCKeychainModel
@@ -73,9 +73,7 @@ extension Examination {
         /// Each file of a keyring may have what the other one lacks; nil if it cannot be seen which one is in use.
         case twoKeyrings(old: Keyring, new: Keyring, isOldInUse: Bool?)
         case damagedKeyring(path: String, ForeignFailure)
-        case unreadableKeyring(path: String, FileFailure)
-        /// The reader did not read the file.
-        case unreadKeyring(path: String, ReaderFailure)
+        case unreadableKeyring(path: String, any Error)
         /// Other programs' files cannot be read in a sandbox.
         case noSandbox(SandboxSupport)
         /// The secrets of an app are lost, or would be with the desktop keyring as it is.

@@ -60,15 +60,11 @@ struct KeyringExamination {
             let input = try ReaderInput(OpenFile.reading(path))
             guard let outline = try reader?.outline(input), let date = input.date else { return nil }
             return Examination.Keyring(path: path, outline: outline, modified: date)
-        } catch let failure as ReaderFailure {
-            warnings.append(.unreadKeyring(path: path, failure))
         } catch let failure as ForeignFailure {
             warnings.append(.damagedKeyring(path: path, failure))
-        } catch let failure as FileFailure {
-            warnings.append(.unreadableKeyring(path: path, failure))
         } catch {
             if Interruption.isRequested { throw error }
-            warnings.append(.unreadKeyring(path: path, ReaderFailure(.unforeseen(type: "\(type(of: error))"))))
+            warnings.append(.unreadableKeyring(path: path, error))
         }
         return nil
     }

@@ -186,7 +186,10 @@ package struct SystemdUnits {
     private static let sandbox = [
         "NoNewPrivileges=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes", "RestrictRealtime=yes",
         "RestrictSUIDSGID=yes", "RestrictNamespaces=yes", "SystemCallArchitectures=native",
-        "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @resources", "SystemCallErrorNumber=EPERM",
+        "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @resources",
+        // With these, the reader of other programs' files restricts itself further.
+        "SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self seccomp setrlimit",
+        "SystemCallErrorNumber=EPERM",
     ]
     // No device but the chip, which `PrivateDevices=` would hide. The group is that of tpm-udev.
     private static func access(_ path: String) -> [String] {

@@ -1,5 +1,5 @@
 internal import KCByteStreams
-package import KCForeignReader
+internal import KCForeignReader
 package import KCItemSources
 internal import KCKeychainModel
 
@@ -17,7 +17,7 @@ package struct AppKeyring: Sendable {
 package struct AppKeyrings {
     package let keyrings: [(keyring: AppKeyring, state: State)]
 
-    // In bytes. The app writes the file, and nobody asked for it to be read; a keyring of 10,000 items has 5 MB.
+    // In bytes. The app may write anything into the file; a keyring of 10,000 items has 5 MB.
     private static let sizeLimit = 16 << 20
 
     /// The known state of a keyring.
@@ -29,8 +29,8 @@ package struct AppKeyrings {
         /// The desktop keyring could not be searched.
         case isUnknown(KeyringSecrets.Gap)
         case isDamaged(ForeignFailure)
-        /// The reader did not read it.
-        case isUnread(ReaderFailure)
+        /// Why it cannot be read.
+        case isUnread(any Error)
     }
 
     // An app may write anything into the file.
@@ -56,13 +56,9 @@ package struct AppKeyrings {
                 found.append((AppKeyring(path: path, app: app, itemCount: count), state))
             } catch let failure as ForeignFailure {
                 found.append((AppKeyring(path: path, app: app, itemCount: nil), .isDamaged(failure)))
-            } catch let failure as ReaderFailure {
-                found.append((AppKeyring(path: path, app: app, itemCount: nil), .isUnread(failure)))
             } catch {
                 if Interruption.isRequested { throw error }
-                // An app that writes the file meanwhile, or a failure that a keyring does not have.
-                let failure = ReaderFailure(.unforeseen(type: "\(type(of: error))"), reading: .gnomeKeyring)
-                found.append((AppKeyring(path: path, app: app, itemCount: nil), .isUnread(failure)))
+                found.append((AppKeyring(path: path, app: app, itemCount: nil), .isUnread(error)))
             }
         }
         keyrings = found
@@ -99,7 +95,7 @@ package struct AppKeyrings {
         var isPasswordGiven: Bool { false }
 
         /// Asked for where a link leads to the folder, so that nothing tells whose it is.
-        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+        func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
             for secret in secrets {
                 do {
                     return try use(secret.password)

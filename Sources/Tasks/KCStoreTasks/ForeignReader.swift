@@ -183,7 +183,7 @@ package struct ForeignReader {
             self.reader = reader
         }
 
-        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+        func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
             wasAsked = true
             let wanted = WantedSecret(.foreign(what), reader.access.passwordField, from: reader.access.password)
             try context.trying(wanted) { try use($0) }

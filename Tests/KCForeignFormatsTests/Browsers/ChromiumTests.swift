@@ -74,7 +74,7 @@ struct ChromiumTests {
             let secret: [UInt8]
             var isPasswordGiven: Bool { false }
 
-            func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+            func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
                 throw GivenSecrets.Unexpected()
             }
 

@@ -12,7 +12,7 @@ struct KWalletExportTests {
     private struct Decrypted: ForeignSecrets {
         let plain: Result<[UInt8], UnopenedFile>
 
-        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+        func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
             throw GivenSecrets.Unexpected()
         }
 

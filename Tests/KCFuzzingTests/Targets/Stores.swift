@@ -24,7 +24,7 @@ private struct OnePassword: ForeignSecrets {
     let password: String
     var isPasswordGiven: Bool { true }
 
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
         try use(SecretBytes(copying: password.utf8))
     }
 

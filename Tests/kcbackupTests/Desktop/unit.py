@@ -75,7 +75,7 @@ with open(sys.argv[1]) as unit:
 start = lines.index("[Service]") + 1
 environment = dict(word.split("=", 1) for word in sys.argv[2:])
 filters, command, writable = [], None, []
-allowed, denied = set(), set()
+allowed = set()
 for line in lines[start:]:
     if not line:
         continue
@@ -101,8 +101,9 @@ for line in lines[start:]:
         filters.append(sockets)
     elif name == "SystemCallFilter":
         groups = set().union(*(calls(group) for group in value.lstrip("~").split()))
+        # Each line adds to the ones before it, or takes away from them.
         if value.startswith("~"):
-            denied |= groups
+            allowed -= groups
         else:
             allowed |= groups | calls("@default")
     elif name == "MemoryDenyWriteExecute":
@@ -130,7 +131,7 @@ for line in lines[start:]:
         assert name in IGNORED, line
 if allowed:
     system_calls = Filter(ERRNO | EPERM)
-    for call in sorted(allowed - denied) + ["execve"]:
+    for call in sorted(allowed) + ["execve"]:
         system_calls.add(ALLOW, call)
     filters.append(system_calls)
 for one in filters:

@@ -33,7 +33,7 @@ package struct AppleBackupFormat: ForeignFormat {
         }
         let keybag = try BackupKeybag(bag)
         var keys: BackupClassKeys?
-        try secrets.password("password of the backup") { password in keys = try keybag.open(password) }
+        try secrets.password(.file(.appleBackup)) { password in keys = try keybag.open(password) }
         guard let keys else { throw ForeignFailure.wrongPassword }
         let list = try folder.keychain(manifest, keys)
         let collector = RecordCollector(format: name, date: file.modified)

@@ -62,7 +62,7 @@ struct AegisSeal {
     /// - Throws: `ForeignFailure`, `CryptographyFailure`, and what `secrets` throws.
     func open(_ secrets: any ForeignSecrets) throws -> ForeignJSON {
         var opened: ForeignJSON?
-        try secrets.password("password of the Aegis vault") { password in
+        try secrets.password(.file(.aegis)) { password in
             guard let key = try masterKey(password) else { throw ForeignFailure.wrongPassword }
             guard key.count == 32,
                 let plaintext = try AuthenticatorSeal.open(contents.sealed, key: key, nonce: contents.nonce)

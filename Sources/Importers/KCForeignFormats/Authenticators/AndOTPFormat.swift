@@ -128,7 +128,7 @@ private struct AndOTPSeal {
     /// - Throws: `ForeignFailure`, `CryptographyFailure`, and what `secrets` throws.
     func open(_ secrets: any ForeignSecrets) throws -> ForeignJSON {
         var opened: ForeignJSON?
-        try secrets.password("password of the andOTP backup") { password in
+        try secrets.password(.file(.andOTP)) { password in
             let key = try PBKDF2.derive(password: password, salt: salt.span, rounds: rounds, hash: .sha1, count: 32)
             guard let plaintext = try AuthenticatorSeal.open(sealed, key: key, nonce: nonce) else {
                 throw ForeignFailure.wrongPasswordOrDamaged

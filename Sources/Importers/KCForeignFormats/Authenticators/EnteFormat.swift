@@ -75,7 +75,7 @@ private struct EnteSeal {
     /// - Throws: `ForeignFailure`, `CryptographyFailure`, and what `secrets` throws.
     func open(_ secrets: any ForeignSecrets) throws -> SecretBytes {
         var opened: SecretBytes?
-        try secrets.password("password of the Ente Auth export") { password in
+        try secrets.password(.file(.ente)) { password in
             let key = try Argon2.derive(password: password, salt: salt, .id, cost, count: 32)
             do throws(CryptographyFailure) {
                 opened = try SecretStream.open(sealed.span, key: key, header: header)

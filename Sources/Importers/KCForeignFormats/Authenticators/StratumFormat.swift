@@ -143,7 +143,7 @@ private struct StratumSeal {
     /// - Throws: `ForeignFailure`, `CryptographyFailure`, and what `secrets` throws.
     func open(_ secrets: any ForeignSecrets) throws -> ForeignJSON {
         var opened: ForeignJSON?
-        try secrets.password("password of the Stratum backup") { password in
+        try secrets.password(.file(.stratum)) { password in
             opened = try kind == .strong ? openStrong(password) : openLegacy(password)
         }
         guard let opened else { throw ForeignFailure.wrongPassword }

@@ -143,7 +143,7 @@ private struct TwoFASSeal {
     /// - Throws: `ForeignFailure`, `CryptographyFailure`, and what `secrets` throws.
     func open(_ secrets: any ForeignSecrets) throws -> ForeignJSON {
         var opened: ForeignJSON?
-        try secrets.password("password of the 2FAS backup") { password in
+        try secrets.password(.file(.twoFAS)) { password in
             guard let plaintext = try services.open(password) else {
                 guard let reference else { throw ForeignFailure.wrongPasswordOrDamaged }
                 let isRight = try reference.open(password) != nil

@@ -59,7 +59,7 @@ struct BitwardenSeal {
     /// - Throws: `ForeignFailure`, `CryptographyFailure`, and what `secrets` throws.
     func open(_ secrets: any ForeignSecrets) throws -> ForeignJSON {
         var opened: ForeignJSON?
-        try secrets.password("password of the Bitwarden export") { password in
+        try secrets.password(.file(.bitwarden)) { password in
             let key = try masterKey(password)
             let cipherKey = try HKDF.expand(pseudoRandomKey: key, info: Array("enc".utf8), count: 32)
             let macKey = try HKDF.expand(pseudoRandomKey: key, info: Array("mac".utf8), count: 32)

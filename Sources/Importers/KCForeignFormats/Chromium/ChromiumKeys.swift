@@ -85,7 +85,7 @@ final class ChromiumKeys {
         if let input = try secrets.keyInput() {
             try readKeyring(input)
         } else if secrets.isPasswordGiven {
-            try secrets.password("'\(Self.labelEnding)' password of the browser") { try add($0) }
+            try secrets.password(.file(.chromium)) { try add($0) }
         } else {
             try secrets.keyringSecrets(.labeled(ending: Self.labelEnding)) { try add($0) }
         }

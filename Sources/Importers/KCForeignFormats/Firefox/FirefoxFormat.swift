@@ -52,7 +52,7 @@ package struct FirefoxFormat: ForeignFormat {
     private func open(_ database: ForeignFile, _ secrets: any ForeignSecrets) throws -> FirefoxKeys {
         let keys = try FirefoxKeys(database)
         if try keys.open(SecretBytes(capacity: 0)) { return keys }
-        try secrets.password("primary password of the profile") { password in
+        try secrets.password(.file(.firefox)) { password in
             guard try keys.open(password) else { throw ForeignFailure.wrongPassword }
         }
         return keys

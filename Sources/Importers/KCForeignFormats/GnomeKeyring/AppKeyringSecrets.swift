@@ -2,7 +2,7 @@ internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainModel
 
-/// The secrets for a keyring that may be the one of an app: nobody knows its password, so none is asked for.
+/// The secrets for a keyring that may be an app's, whose password the user does not know and is not asked for.
 ///
 /// Its password is a secret that the portal of the desktop keeps for the app in the keyring of the desktop. Sources:
 /// libsecret, `secret-file-backend.c`; gnome-keyring, `daemon/dbus/gkd-secret-portal.c`.
@@ -21,7 +21,7 @@ struct AppKeyringSecrets: ForeignSecrets {
 
     func keyFile() throws -> ForeignFile? { try secrets.keyFile() }
 
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
         let keyFile = try secrets.keyInput()
         if keyFile == nil, app == nil || secrets.isPasswordGiven { return try secrets.password(what, use) }
         var isOpen = false

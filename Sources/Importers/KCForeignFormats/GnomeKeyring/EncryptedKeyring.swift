@@ -38,7 +38,7 @@ struct EncryptedKeyring {
     static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets, number: Int) throws -> ForeignContents {
         let keyring = try file.bytes.withBytes { bytes throws(ForeignFailure) in try EncryptedKeyring(bytes) }
         var plaintext = SecretBytes(capacity: 0)
-        try secrets.password("password of the keyring") { password in
+        try secrets.password(.file(.gnomeKeyring)) { password in
             plaintext = try file.bytes.withBytes { bytes in try keyring.decrypt(bytes, password) }
         }
         let collector = KeyringCollector(keyring: KeyringName(label: keyring.label, number: number), file)

@@ -49,7 +49,7 @@ struct KeyringFolder {
         if encrypted.isEmpty {
             try reading.number(named, NoSecrets())
         } else {
-            try secrets.password("password of the keyrings") { password in
+            try secrets.password(.keyrings) { password in
                 let given = OnePassword(text: password.copy())
                 for index in encrypted {
                     try reading.attempt(keyrings[index].name, keyrings[index].keyring, given)
@@ -141,14 +141,14 @@ private final class OnePassword: ForeignSecrets {
         self.text = text
     }
 
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws { try use(text) }
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws { try use(text) }
 
     func keyFile() -> ForeignFile? { nil }
 }
 
 /// The secrets for keyrings in plain text, which need none.
 private struct NoSecrets: ForeignSecrets {
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+    func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
         preconditionFailure("a keyring in plain text has no password")
     }
 

@@ -23,7 +23,7 @@ struct LibsecretKeyring {
         let collector = KeyringCollector(keyring: KeyringName(label: source.labelOfName, number: number), file)
         var key = SecretBytes(capacity: 0)
         var valid: [Bool] = []
-        try secrets.password("password of the keyring") { password in
+        try secrets.password(.file(.gnomeKeyring)) { password in
             try file.bytes.withBytes { bytes in
                 key = try PBKDF2.derive(
                     password: password, salt: bytes.extracting(keyring.salt), rounds: keyring.rounds, hash: .sha256,

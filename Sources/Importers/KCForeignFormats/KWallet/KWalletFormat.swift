@@ -44,7 +44,7 @@ package struct KWalletFormat: ForeignFormat {
         let cipher = WalletCipher(kind: kind, derivation: derivation, salt: salt)
         let (index, ciphertext) = try file.bytes.withBytes { bytes throws(ForeignFailure) in try Self.parts(bytes) }
         var plain = SecretBytes(capacity: 0)
-        try secrets.password("password of the wallet") { password in
+        try secrets.password(.file(.kwallet)) { password in
             plain = try file.bytes.withBytes { try cipher.open($0.extracting(ciphertext), password) }
         }
         var wallet = WalletReader(file)

@@ -32,7 +32,7 @@ package struct KeePass1Format: ForeignFormat {
                 // The database needs a password too.
             }
         }
-        try secrets.password("password of the KeePass database") { password in
+        try secrets.password(.file(.keePass1)) { password in
             // KeePass 1 takes a password in the encoding of Windows, KeePassX in that of the system.
             var failure = ForeignFailure.wrongPasswordOrDamaged
             var encodings = [KeptKey(password.copy())]

@@ -46,7 +46,7 @@ package struct KeePassFormat: ForeignFormat {
         if keyFile != nil, !secrets.isPasswordGiven, try attempt(nil) == nil, let content = opened.take() {
             return content
         }
-        try secrets.password("password of the KeePass database") { password in
+        try secrets.password(.file(.keePass)) { password in
             guard let failure = try attempt(password.copy()) else { return }
             // An empty password makes another key than no password, and people enter nothing for both.
             if password.isEmpty, try attempt(nil) == nil { return }

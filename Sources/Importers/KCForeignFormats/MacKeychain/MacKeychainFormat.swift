@@ -29,7 +29,7 @@ package struct MacKeychainFormat: ForeignFormat {
                 // A keychain that the system opens itself must be available before anyone logs in.
                 reader.accessibility = .afterFirstUnlock
             } else {
-                try secrets.password("password of the keychain") { password in
+                try secrets.password(.file(.macKeychain)) { password in
                     master = try KychKeys.master(password, blob, bytes)
                     _ = try KychKeys(master, blob, bytes)
                 }

@@ -26,7 +26,7 @@ package struct OPVaultFormat: ForeignFormat {
         let profile = try Self.document(file, after: "var profile=")
         let seal = try OPVaultSeal(profile)
         var opened: OPVaultSeal.Keys?
-        try secrets.password("password of the vault") { opened = try seal.open($0) }
+        try secrets.password(.file(.opVault)) { opened = try seal.open($0) }
         guard let keys = opened else { throw ForeignFailure.wrongPasswordOrDamaged }
         let collector = RecordCollector(format: name, date: file.modified)
         var reader = OPVaultReader(collector: collector, keys: keys)

@@ -18,7 +18,7 @@ package struct PasswordSafeFormat: ForeignFormat {
         guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
         let seal = try file.bytes.withBytes { bytes throws(ForeignFailure) in try PasswordSafeSeal(bytes) }
         var opened: PasswordSafeSeal.Opened?
-        try secrets.password("password of the database") { password in
+        try secrets.password(.file(.passwordSafe)) { password in
             opened = try file.bytes.withBytes { try seal.open($0, password) }
         }
         guard let opened else { throw ForeignFailure.wrongPassword }

@@ -84,7 +84,7 @@ package struct PassageFormat: ForeignFormat {
         }
         try encrypted.requirePassphrase()
         var identities: IdentityFile?
-        try secrets.password("passphrase of the identities") { passphrase in
+        try secrets.password(.file(.passage)) { passphrase in
             do throws(AgeFailure) {
                 let text = try encrypted.open(with: [ScryptIdentity(passphrase: passphrase)])
                 identities = try IdentityFile.parse(text, plugins: secrets.agePlugins)

@@ -24,8 +24,9 @@ enum KeyringAsKey {
 
         var isPasswordGiven: Bool { secrets.isPasswordGiven }
 
-        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
-            try secrets.password(what + ForeignKind.ofKeyFile, use)
+        func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
+            guard case .file(let kind) = what else { preconditionFailure("a key file is one file") }
+            try secrets.password(.keyFile(kind), use)
         }
 
         func keyFile() -> ForeignFile? { nil }

@@ -29,13 +29,18 @@ package func explainReader(_ failure: ReaderFailure, _ path: String?) -> Explana
     }
 }
 
+/// Why a file is not read, as a clause.
+package func whyUnread(_ error: any Error) -> String {
+    (error as? ReaderFailure)?.words ?? Failure(error).explanation.message
+}
+
 private enum Signal {
     static let kill: Int32 = 9
 }
 
 extension ReaderFailure {
     /// The failure as a clause.
-    package var words: String {
+    fileprivate var words: String {
         switch problem {
         case .missing(let path): "there is no \(quoted(path)), which reads files of other programs"
         case .notStarted(let path, let code):

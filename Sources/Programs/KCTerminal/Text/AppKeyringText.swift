@@ -27,7 +27,7 @@ extension AppKeyrings {
         case .isLost(let hasOther): "\(count), \(needed), and it \(hasOther ? "has another one" : "has none")"
         case .isUnknown(let gap): "\(count), \(needed), which \(gap.words)"
         case .isDamaged(let failure): "\(count) of the app \(quoted(keyring.app)): \(failure.keyringWords)"
-        case .isUnread(let failure): "\(count) of the app \(quoted(keyring.app)): \(failure.words)"
+        case .isUnread(let failure): "\(count) of the app \(quoted(keyring.app)): \(whyUnread(failure))"
         }
     }
 

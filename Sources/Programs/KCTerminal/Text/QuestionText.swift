@@ -3,6 +3,7 @@ package import KCAgePlugins
 package import KCAsking
 package import KCByteStreams
 package import KCConsole
+internal import KCItemSources
 internal import KCReportText
 
 extension SecretQuestion {
@@ -18,7 +19,7 @@ extension SecretQuestion {
         case .passphraseOfIdentities(let file): "passphrase of the identity file \(quoted(file))"
         case .passphraseOfRecipients(let file): "passphrase of the recipients file \(quoted(file))"
         case .passwordOfNewFile(let path): "password of \(quoted(path))"
-        case .foreign(let name): name ?? "password"
+        case .foreign(let password): password?.words ?? "password"
         case .escrowKey: "escrow key of the keychain"
         case .itemSecret: "secret of the item"
         }
@@ -198,4 +199,39 @@ extension TouchRequest {
 /// Returns the name of a passcode for use in a sentence.
 package func passcodeWords(_ keychain: String?) -> String {
     keychain.map { "passcode of keychain \(quoted($0))" } ?? "passcode"
+}
+
+extension ForeignPassword {
+    /// The name of the password.
+    fileprivate var words: String {
+        switch self {
+        case .file(let kind): kind.passwordWords
+        case .keyrings: "password of the keyrings"
+        case .keyFile(let kind): "\(kind.passwordWords) that is the key file"
+        }
+    }
+}
+
+extension ForeignKind {
+    fileprivate var passwordWords: String {
+        switch self {
+        case .gnomeKeyring: "password of the keyring"
+        case .kwallet: "password of the wallet"
+        case .macKeychain: "password of the keychain"
+        case .bitwarden: "password of the Bitwarden export"
+        case .opVault: "password of the vault"
+        case .passage: "passphrase of the identities"
+        case .keePass, .keePass1: "password of the KeePass database"
+        case .passwordSafe: "password of the database"
+        case .appleBackup: "password of the backup"
+        case .firefox: "primary password of the profile"
+        case .chromium: "'\(KeyringItems.browserEnding)' password of the browser"
+        case .aegis: "password of the Aegis vault"
+        case .twoFAS: "password of the 2FAS backup"
+        case .andOTP: "password of the andOTP backup"
+        case .stratum: "password of the Stratum backup"
+        case .ente: "password of the Ente Auth export"
+        default: "password of the file"
+        }
+    }
 }

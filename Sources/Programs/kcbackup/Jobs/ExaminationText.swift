@@ -134,9 +134,7 @@ extension Session {
         case .damagedKeyring(let path, let failure):
             "keyring \(quoted(path)) is damaged, or of an unknown kind: \(failure.keyringWords)"
         case .unreadableKeyring(let path, let failure):
-            "keyring \(quoted(path)) cannot be read: \(explainFile(failure).message)"
-        case .unreadKeyring(let path, let failure):
-            "keyring \(quoted(path)) was not looked at: \(failure.words)"
+            "keyring \(quoted(path)) cannot be read: \(whyUnread(failure))"
         case .noSandbox(let support):
             "files of other programs are read in a sandbox, and \(support.lack): '\(OptionName.withoutSandbox.spelling)' "
                 + "reads a file without one: only for a file that you trust"
