@@ -69,6 +69,15 @@ struct HostileReaderTests {
         guard case .misbehaved = problem else { return #expect(Bool(false), "\(word): \(String(describing: problem))") }
     }
 
+    @Test("Another format than the chosen one is refused")
+    func chosen() throws {
+        let path = try folder.write("file", Array("read me".utf8))
+        let reader = ReaderProgram(path: try ExternalProgram.built("KCHostileReader"), spoolingIn: folder.path)
+        #expect(throws: ReaderFailure(.misbehaved("another format than the chosen one"), reading: .bitwarden)) {
+            try reader.read(ReaderInput(path, now: .reference), ReaderProgram.Choice(.keePass), secrets: GivenSecrets())
+        }
+    }
+
     @Test("An outline with a negative number is refused")
     func outline() throws {
         let path = try folder.write("file", Array("x".utf8))

@@ -38,13 +38,13 @@ func tagged(_ name: String, _ text: String) -> [UInt8] {
 }
 
 /// A report of nothing but these parts.
-func report(parts: [UInt8] = field(0)) -> [UInt8] {
+func report(parts: [UInt8] = field(0), records: [UInt8] = field(0)) -> [UInt8] {
     // Details, parts, what was left out, refused, staying, duplicates, remarks, in the clear, records.
-    frame(5, field([]) + parts + field(0) + field(0) + field(0) + field(0) + field(0) + field(0) + field(0))
+    frame(5, field([]) + parts + field(0) + field(0) + field(0) + field(0) + field(0) + field(0) + records)
 }
 
 struct HostileFormat: ForeignFormat {
-    let kind = ForeignKind.bitwarden
+    var kind = ForeignKind.bitwarden
 
     func recognises(_ input: ForeignInput) -> Bool { true }
 
@@ -99,6 +99,9 @@ struct HostileFormat: ForeignFormat {
             _ = write(
                 frame(7, field(Array("stream.interrupted".utf8)) + field(1) + field(Array("reading".utf8)) + numbers))
         case "more": _ = write(report() + frame(2, []))
+        case "records":
+            // The whole file, and no record that stays.
+            _ = write(report(records: field(1) + field(1) + field(0) + field(word.utf8.count) + field(0)))
         case "silent":
             close(1)
             while true { _ = poll(nil, 0, -1) }
@@ -126,7 +129,9 @@ struct HostileFormat: ForeignFormat {
 struct HostileCatalogue: ForeignCatalogue {
     func prepare() {}
     func format(of kind: ForeignKind, columns: [ChosenColumn: String]) -> any ForeignFormat { HostileFormat() }
-    func format(of input: ForeignInput, as chosen: (any ForeignFormat)?) -> any ForeignFormat { HostileFormat() }
+    func format(of input: ForeignInput, as chosen: (any ForeignFormat)?) -> any ForeignFormat {
+        HostileFormat(kind: input.file?.name == ".netrc" ? .netrc : .bitwarden)
+    }
     func outline(of input: ForeignInput) -> KeyringOutline { KeyringOutline(label: "", itemCount: -1, isOfOO7: false) }
 }
 

@@ -54,6 +54,11 @@ struct ReaderSandboxTests {
                   programs/kcbackup import file 2>&1
                   echo $?
                 done
+                printf records >.netrc
+                programs/kcbackup import .netrc --remove-from-file -q 2>&1
+                echo $?
+                cat .netrc
+                echo
                 rm programs/kcbackup-read
                 programs/kcbackup import file 2>&1 | sed "s,$PWD,HERE,"
                 "$KCBACKUP" item list -q
@@ -69,6 +74,9 @@ struct ReaderSandboxTests {
                 kcbackup: error: 'file', a Bitwarden export, was not read: its reader broke the protocol: more items are marked than there are
                 kcbackup: hint: nothing was imported; the file may have been made to attack programs that read it
                 13
+                kcbackup: warning: '.netrc' stays as it is: the keychain does not have the secrets of all of its records
+                3
+                records
                 kcbackup: error: 'file' was not read: there is no 'HERE/programs/kcbackup-read', which reads files of other programs
                 kcbackup: hint: the program belongs to kcbackup: install kcbackup again
 

@@ -53,7 +53,7 @@ package struct ReaderProgram: Sendable {
     /// - Throws: `ReaderFailure`, `ForeignFailure`, `FileFailure`, `StreamFailure`.
     package func recognise(_ input: ReaderInput, as kind: ForeignKind? = nil) throws -> ForeignKind {
         let talk = try talk(.recognise, input, Choice(kind), NoSecrets())
-        let kind = try format(talk)
+        let kind = try format(talk, kind)
         try talk.finish()
         return kind
     }
@@ -82,8 +82,7 @@ package struct ReaderProgram: Sendable {
         didRecognise: (ForeignKind) throws -> Void = { _ in }
     ) throws -> Reading {
         let talk = try talk(.read, input, choice, secrets)
-        let kind = try format(talk)
-        guard choice.kind == nil || choice.kind == kind else { throw talk.breach("another format than the chosen one") }
+        let kind = try format(talk, choice.kind)
         try didRecognise(kind)
         let (contents, records) =
             kind == .items
@@ -110,8 +109,9 @@ package struct ReaderProgram: Sendable {
         }
     }
 
-    private func format(_ talk: ReaderTalk) throws -> ForeignKind {
+    private func format(_ talk: ReaderTalk, _ chosen: ForeignKind?) throws -> ForeignKind {
         guard try talk.next() == .format, let kind = talk.kind else { throw talk.breach("another frame than a format") }
+        guard chosen == nil || chosen == kind else { throw talk.breach("another format than the chosen one") }
         return kind
     }
 
