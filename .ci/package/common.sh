@@ -15,8 +15,8 @@ fail() {
 
 # What `kcbackup --version` prints, from the only place that says it.
 version() {
-    local file=Sources/Programs/kcbackup/CommandLineTool.swift found
-    found=$(sed -n 's/^ *static let version = "\([0-9][0-9.]*\)"$/\1/p' "$project/$file")
+    local file=Sources/Programs/KCTerminal/Run.swift found
+    found=$(sed -n 's/^ *package static let version = "\([0-9][0-9.]*\)"$/\1/p' "$project/$file")
     [[ $found =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "no version was found in $file"
     echo "$found"
 }

@@ -27,6 +27,8 @@ import KCSecretService
 import KCSecurityTokens
 import KCStoreTasks
 
+@testable import KCFleetCommand
+@testable import KCProtectCommand
 @testable import KCTerminal
 
 /// A failure of each kind.
@@ -64,7 +66,7 @@ enum FailureExamples {
         ("CryptographyFailure", "Base/KCCryptography/LibCrypto.swift"),
         ("ChipFailure", "Base/KCCryptography/ChipFailure.swift"),
         ("RemoteFailure", "Backup/KCRemotes/RemoteFailure.swift"),
-        ("FleetProblem", "Programs/KCTerminal/Failures/FleetExplanations.swift"),
+        ("FleetProblem", "Programs/KCFleetCommand/FleetExplanations.swift"),
         ("FleetListFailure", "Backup/KCFleet/FleetLists.swift"),
     ]
 
@@ -130,18 +132,7 @@ enum FailureExamples {
         + catalogues.map { .catalogue($0, job: nil) } + jobs.map { .job($0) }
         + findings.map { .found($0) }
         + cryptography.map { .cryptography($0) } + remotes.map { .remote($0) }
-        + fleets.map { .fleet($0) } + indexes.map { .index($0) }
         + kits.map { .kit($0) }
-        + [
-            ProtectionProblem.ownFile("device.key"), .temporaryName(".kcbackup-0k3v9w2m1x7qa.tmp"),
-            .severalNames("diary", isEncrypted: false), .severalNames("diary.age", isEncrypted: true), .inUse("diary"),
-            .changed("diary"), .changedBesideClear("diary.age", clear: "diary"),
-            .notRemoved(FileFailure("diary.age", .system(13, doing: "removing")), clear: "diary"),
-            .nameTaken("diary.age"), .alreadyProtected("diary.age"),
-            .encryptedOtherwise("diary", .none, keychain: nil),
-            .encryptedOtherwise("diary", .keychain(.complete), keychain: "work"), .notEncrypted("diary.txt"),
-            .notProtected("diary.age"), .keyElsewhere("diary.age"),
-        ].map { .protection($0) }
         + [
             .home(.tooManyFiles(100_000)), .home(.tooLarge(256 << 20)), .home(.changedMeanwhile("~/.netrc")),
             .home(.notReplaceable("~/.netrc", nil)), .home(.notReplaceable("~/.netrc", .otherOwner)),
@@ -173,7 +164,7 @@ enum FailureExamples {
     ]
 
     /// The explanations of all examples.
-    static var explanations: [Explanation] { all.map(\.explanation) }
+    static var explanations: [Explanation] { all.map(\.explanation) + companions.map(\.explanation) }
 
     private static let desktops: [SecretServiceFailure] = [
         .libraryMissing("libsecret-1.so.0"), .noBus(lookedAt: ["/run/user/1000/bus"]),
@@ -299,6 +290,20 @@ enum FailureExamples {
             .stale((1...7).map { "laptop-\($0)" }, absent: 7), .shrunk(["laptop-17"]),
         ] + lists.map { .list($0, path: "machines.txt") }
     }()
+
+    private static let protections: [ProtectionProblem] = [
+        .ownFile("device.key"), .temporaryName(".kcbackup-0k3v9w2m1x7qa.tmp"),
+        .severalNames("diary", isEncrypted: false), .severalNames("diary.age", isEncrypted: true), .inUse("diary"),
+        .changed("diary"), .changedBesideClear("diary.age", clear: "diary"),
+        .notRemoved(FileFailure("diary.age", .system(13, doing: "removing")), clear: "diary"),
+        .nameTaken("diary.age"), .alreadyProtected("diary.age"),
+        .encryptedOtherwise("diary", .none, keychain: nil),
+        .encryptedOtherwise("diary", .keychain(.complete), keychain: "work"), .notEncrypted("diary.txt"),
+        .notProtected("diary.age"), .keyElsewhere("diary.age"),
+    ]
+
+    /// The errors of companions.
+    static let companions: [any Explained] = fleets + indexes + protections
 
     private static let usage: [UsageProblem] = [
         .empty(.output), .together(.passcode, .noPasscode), .onlyForChip(.confirm), .needs(.json, .output),

@@ -13,7 +13,9 @@ struct MessageTests {
         let text = try Project.text("Sources/\(file)")
         let declared = Self.cases(of: type, in: text)
         #expect(!declared.isEmpty, "\(type) is not declared in \(file)")
-        let shown = Set(FailureExamples.all.map { String(reflecting: $0) })
+        let shown = Set(
+            FailureExamples.all.map { String(reflecting: $0) }
+                + FailureExamples.companions.map { String(reflecting: $0) })
         for name in declared {
             // The reflected spelling names the type before the case.
             let isShown = shown.contains { $0.contains("\(type).\(name)") }

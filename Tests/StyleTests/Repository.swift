@@ -84,6 +84,11 @@ struct Manifest: Sendable {
         self.order = order
     }
 
+    /// A target, and all that it uses, directly or through others.
+    func closure(of target: String) -> Set<String> {
+        (dependencies[target] ?? []).reduce(into: [target]) { $0.formUnion(closure(of: $1)) }
+    }
+
     /// The dependencies that no file imports.
     static func unused(_ dependencies: Set<String>, in files: [SourceFile]) -> Set<String> {
         let imports = files.reduce(into: Set<String>()) { $0.formUnion($1.imports) }

@@ -34,9 +34,9 @@ enum SourceRule: String, CaseIterable, Sendable {
         "CKCFIDO2": "KCSecurityTokens",
     ]
     /// The targets that may import the parser of command lines.
-    static let parserUsers: Set = ["kcbackup", "KCTerminal"]
+    static let parserUsers: Set = ["kcbackup", "KCFleetCommand", "KCProtectCommand", "KCTerminal"]
     /// The targets that are programs.
-    static let programs: Set = ["kcbackup", "KCSecurityCommand"]
+    static let programs: Set = ["kcbackup", "KCFleetCommand", "KCProtectCommand", "KCSecurityCommand"]
     /// The targets that may import Foundation.
     ///
     /// They provide the interfaces of other libraries, which use Foundation's types. Elsewhere bytes, paths and dates

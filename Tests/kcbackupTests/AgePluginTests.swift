@@ -6,6 +6,7 @@ import KCTerminal
 import KCTestSupport
 import Testing
 
+@testable import KCProtectCommand
 @testable import kcbackup
 
 @Suite("age-plugin-kcbackup") struct AgePluginTests {
@@ -109,7 +110,7 @@ import Testing
     .enabled(if: KernelKeyring.refusal == nil, "the kernel keeps no keys for this process"))
 struct AgePluginProgramTests {
     private static let setUp = """
-        mkdir bin && ln -s "$KCBACKUP" bin/age-plugin-kcbackup && PATH=$PWD/bin:$PATH
+        mkdir bin && ln -s "${KCBACKUP%/*}/kcbackup-protect" bin/age-plugin-kcbackup && PATH=$PWD/bin:$PATH
         umask 077; echo 'orbit lantern velvet' > passcode; echo 'dear diary' > diary
         "$KCBACKUP" keychain create --passcode file:passcode -q
         "$KCBACKUP" keychain unlock --passcode file:passcode -q

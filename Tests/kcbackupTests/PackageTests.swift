@@ -157,7 +157,7 @@ struct PackageTests {
             cmp out/*.deb ../out/*.deb
             cmp out/*.tar.gz ../out/*.tar.gz
             """)
-        let packages = outcome.text.split(separator: "\n").filter { $0.contains(CommandLineTool.version) }
+        let packages = outcome.text.split(separator: "\n").filter { $0.contains(Program.version) }
         #expect(packages.count == 2)
         #expect(outcome.text.split(separator: "\n").count == 4, "\(outcome.text)")
         #expect(outcome.status == 0, "\(outcome.errorText)")
@@ -175,14 +175,14 @@ struct PackageTests {
             """, in: Self.made.get())
         let architecture = outcome.text.split(separator: "\n").dropFirst(4).first ?? "none"
         let expected = """
-            Version: \(CommandLineTool.version)
+            Version: \(Program.version)
             Maintainer: Ada L. <ada@example.org>
             Depends: libc6 (>= …), libjq1 (>= …), libarchive13, libgcrypt20, libseccomp2, libyaml-0-2, libzxcvbn0
-            out/kcbackup_\(CommandLineTool.version)_\(architecture).deb
+            out/kcbackup_\(Program.version)_\(architecture).deb
             \(architecture)
-            kcbackup (\(CommandLineTool.version)) unstable; urgency=medium
+            kcbackup (\(Program.version)) unstable; urgency=medium
 
-              * Version \(CommandLineTool.version). CHANGELOG.md.gz beside this file says what changed.
+              * Version \(Program.version). CHANGELOG.md.gz beside this file says what changed.
 
              -- Ada L. <ada@example.org>  Sun, 09 Sep 2001 01:46:40 +0000
 
@@ -246,7 +246,7 @@ struct PackageTests {
         let outcome = try shell(
             """
             mkdir copy
-            (cd "$project" && cp -R --parents Makefile Package.swift .ci docs *.md $samples Sources/Programs/kcbackup "$OLDPWD/copy")
+            (cd "$project" && cp -R --parents Makefile Package.swift .ci docs *.md $samples Sources/Programs "$OLDPWD/copy")
             stage copy/stage
             cd copy
             make deb STAGE=stage PACKAGES=out 2>&1 | grep -A 1 "git gives no date" || true

@@ -53,6 +53,12 @@ package struct ReportBar {
     package let count: Int
     /// The value by which the table can be filtered; nil if there is none.
     package var value: String?
+
+    package init(name: String, count: Int, value: String? = nil) {
+        self.name = name
+        self.count = count
+        self.value = value
+    }
 }
 
 /// A chart: bars of one color under a title.
@@ -61,6 +67,12 @@ package struct ReportChart {
     /// The name of the script's condition that a bar sets.
     package let condition: String
     package var bars: [ReportBar]
+
+    package init(title: String, condition: String, bars: [ReportBar]) {
+        self.title = title
+        self.condition = condition
+        self.bars = bars
+    }
 
     /// More bars would not be readable.
     private static let barLimit = 12

@@ -88,7 +88,7 @@ package struct ReportPage {
     package static let policy: HTML = policy(style)
 
     /// The policy of a page with the same script and a style.
-    static func policy(_ style: HTML) -> HTML {
+    package static func policy(_ style: HTML) -> HTML {
         "default-src 'none'; script-src 'sha256-\(digest(script))'; style-src 'sha256-\(digest(style))'; base-uri 'none'; form-action 'none'"
     }
 

@@ -27,7 +27,7 @@ extension ReportPage {
         """
 
     /// The style of all pages with a table that is searched.
-    static let commonStyle: HTML = """
+    package static let commonStyle: HTML = """
 
         :root {
           color-scheme: light dark;

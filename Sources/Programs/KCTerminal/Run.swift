@@ -10,18 +10,18 @@ internal import KCStoreTasks
 package struct Program {
     /// The command at the top.
     package let root: any ParsableCommand.Type
-    /// The name and version of the program, as recorded in archives.
-    package let tool: String
 
-    package init(_ root: any ParsableCommand.Type, tool: String) {
-        self.root = root
-        self.tool = tool
-    }
+    /// The version of all programs.
+    package static let version = "0.1.0"
+    /// The name and version of the programs, as recorded in archives.
+    package static let tool = "kcbackup \(version)"
+
+    package init(_ root: any ParsableCommand.Type) { self.root = root }
 
     /// Runs one command line and returns its exit status.
     package func run(_ arguments: [String], in world: World) -> ExitStatus {
         var world = world
-        world.machine.tool = tool
+        world.machine.tool = Self.tool
         // Parser errors are printed as JSON too, so the style must be known before parsing.
         let words = arguments.prefix { $0 != "--" }
         var session = Session(world, OutputStyle(before: words))
@@ -35,9 +35,10 @@ package struct Program {
             return answer(error, to: arguments, session)
         }
         guard let verb = command as? any Verb else { return answer(command, to: arguments, session) }
-        session = Session(world, verb.style.style)
+        session = Session(world, verb.style.style, commandLine: arguments)
         session.keyringUse = type(of: verb).keyringUse
-        if session.now < earliestLikely {
+        // A companion says so itself.
+        if session.now < earliestLikely, verb.runsHere(in: world) {
             session.warn("the clock says \(session.calendar.day(session.now)), so dates written now will be wrong")
         }
         var status: ExitStatus

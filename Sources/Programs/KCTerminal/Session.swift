@@ -11,6 +11,8 @@ package import KCStoreTasks
 package final class Session {
     package let world: World
     package let style: OutputStyle
+    /// The words of the command line, without the name of the program.
+    let commandLine: [String]
     /// The subject that the run is working on, for error messages.
     package var subject = Failure.Subject()
     /// True once the run has kept a state of what it changed, to which `undo` goes back.
@@ -38,12 +40,13 @@ package final class Session {
     package let notice: DelayedNotice
 
     /// Creates a session for a run.
-    package init(_ world: World, _ style: OutputStyle) {
+    package init(_ world: World, _ style: OutputStyle, commandLine: [String] = []) {
         let notice = DelayedNotice(on: world.messages, timer: world.later)
         var world = world
         world.terminal = WrappingTerminal(world.terminal, hiding: notice)
         self.world = world
         self.style = style
+        self.commandLine = commandLine
         self.notice = notice
         now = world.machine.clock()
     }

@@ -8,6 +8,9 @@ package protocol Verb: ParsableCommand {
     /// The command's use of the desktop keyring.
     static var keyringUse: KeyringUse { get }
 
+    /// The program that runs the command, if it is not `kcbackup`.
+    static var companion: Companion? { get }
+
     /// The options that most people need, at most three, which help lists first.
     static var mainOptions: [OptionName] { get }
 
@@ -26,6 +29,7 @@ package protocol Verb: ParsableCommand {
 
 extension Verb {
     package static var keyringUse: KeyringUse { .none }
+    package static var companion: Companion? { nil }
     package static var mainOptions: [OptionName] { [] }
     package static var otherOptions: [OptionName]? { nil }
     package static func title(of option: OptionName) -> OptionTitle { option.title }

@@ -23,6 +23,11 @@ package struct World {
     /// The function that runs a command in place of this process, and returns only where nothing is replaced.
     package var takeOver: (Successor) throws -> Void = { try $0.takeOver() }
 
+    /// The work of `kcbackup-fleet`; nil in other programs.
+    package var fleet: (any FleetVerbs)?
+    /// The work of `kcbackup-protect`; nil in other programs.
+    package var protect: (any ProtectVerbs)?
+
     package init(
         machine: Machine, calendar: LocalCalendar = LocalCalendar(), stopwatch: @escaping () -> Duration,
         terminal: any Terminal, output: any TextOutput, messages: any TextOutput,

@@ -1,11 +1,9 @@
 internal import ArgumentParser
-internal import KCStoreTasks
 internal import KCTerminal
 
-/// The program: its name, version and verbs.
+/// The program: its name and verbs.
 struct CommandLineTool: ParsableCommand {
-    static let version = "0.1.0"
-    static let program = Program(CommandLineTool.self, tool: "kcbackup \(version)")
+    static let program = Program(CommandLineTool.self)
 
     static let configuration = CommandConfiguration(
         commandName: "kcbackup",
@@ -25,7 +23,7 @@ struct CommandLineTool: ParsableCommand {
               kcbackup restore desk.kcb --dry-run
               kcbackup keychain create
             """,
-        version: version,
+        version: Program.version,
         subcommands: [],
         groupedSubcommands: [
             CommandGroup(

@@ -9,6 +9,8 @@ import KCStoreTasks
 import KCTerminal
 import KCTestSupport
 
+@testable import KCFleetCommand
+@testable import KCProtectCommand
 @testable import kcbackup
 
 extension TestHome {
@@ -37,9 +39,12 @@ extension TestHome {
         machine.unlocked = KeychainSession(retention: kernel, suspendedTime: { [self] in suspendedTime })
         // The user who runs the tests may be logged in to a desktop.
         machine.userRuntimeFolder = self.home + "/run"
-        return World(
+        var world = World(
             machine: machine, calendar: calendar, stopwatch: { .zero }, terminal: terminal, output: CollectedOutput(),
             messages: CollectedOutput())
+        world.fleet = FleetWork()
+        world.protect = ProtectWork()
+        return world
     }
 
     /// Runs one command line in process.

@@ -9,8 +9,6 @@ package import KCByteStreams
 package import KCConsole
 package import KCCryptography
 package import KCDeviceIdentity
-package import KCFileProtection
-package import KCFleetIndex
 package import KCForeignReader
 package import KCHomeFiles
 package import KCItemSources
@@ -23,6 +21,11 @@ internal import KCReportText
 package import KCSecretService
 package import KCSecurityTokens
 package import KCStoreTasks
+
+/// An error of a companion, which explains it.
+package protocol Explained: Error {
+    var explanation: Explanation { get }
+}
 
 /// Everything that can end a run unsuccessfully, with its subject.
 package enum Failure: Error, Hashable, Sendable {
@@ -67,10 +70,9 @@ package enum Failure: Error, Hashable, Sendable {
     case found(JobFinding)
     case cryptography(CryptographyFailure)
     case remote(RemoteFailure)
-    case fleet(FleetProblem)
-    case index(FleetIndexFailure)
     case kit(KitProblem)
-    case protection(ProtectionProblem)
+    /// An error that a companion explains.
+    case explained(Explanation)
     /// The failure could be mended by a passcode, which would be refused: several keychains have one each.
     indirect case passcodeOfOne(Failure, UsageProblem.PasscodeUse)
     /// A secret is wrong; the doubts may say why.
@@ -160,10 +162,8 @@ package enum Failure: Error, Hashable, Sendable {
             case let missing as HomeFilesMissing: .found(.filesMissing(job: subject.job, missing))
             case let failure as CryptographyFailure: .cryptography(failure)
             case let failure as RemoteFailure: .remote(failure)
-            case let problem as FleetProblem: .fleet(problem)
-            case let failure as FleetIndexFailure: .index(failure)
             case let problem as KitProblem: .kit(problem)
-            case let problem as ProtectionProblem: .protection(problem)
+            case let problem as any Explained: .explained(problem.explanation)
             default: .unforeseen(type: "\(type(of: error))")
             }
     }
@@ -228,10 +228,8 @@ package enum Failure: Error, Hashable, Sendable {
         case .found(let finding): explainFinding(finding)
         case .cryptography(let failure): explainCryptography(failure)
         case .remote(let failure): explainRemote(failure)
-        case .fleet(let problem): explainFleet(problem)
-        case .index(let failure): explainFleetIndex(failure)
         case .kit(let problem): explainKit(problem)
-        case .protection(let problem): explainProtection(problem)
+        case .explained(let explanation): explanation
         case .passcodeOfOne(let failure, let use): failure.explanation.replacingPasscode(by: use.ways)
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })

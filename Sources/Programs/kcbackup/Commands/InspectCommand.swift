@@ -254,3 +254,15 @@ extension JudgedDevice {
         }
     }
 }
+
+extension Session {
+    /// True if an archive of this device has one key, and that is the one of this device for files.
+    ///
+    /// - Throws: `ArchiveFailure`, and errors of reading the device key.
+    func opensHereAlone(_ proven: ProvenArchive, _ file: ArchiveFile, _ outline: ArchiveOutline) throws -> Bool {
+        guard proven.isFromThisDevice, file.header.mode == .encrypted, !outline.hasPassphrase,
+            outline.secretsRecipients.count == 1
+        else { return false }
+        return try file.prove().hasSecrets(for: [machine.deviceFileIdentity()])
+    }
+}

@@ -96,7 +96,7 @@ struct RecoveryMakeCommand: Verb {
         let sheets = (contents ?? [.key(identity)]).map { content in
             KitSheet(
                 kit, with: content, by: device, on: session.calendar.day(session.now),
-                version: CommandLineTool.version, places: places)
+                version: Program.version, places: places)
         }
         let file = try code { () throws(QRCodeFailure) in
             try form.file(sheets, hasCode: hasCode, ground: output == nil ? session.codeGround : ("", ""))

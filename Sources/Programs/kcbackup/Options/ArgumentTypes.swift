@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import KCBackupEngine
-internal import KCFileProtection
 internal import KCKeychainModel
 internal import KCReportText
 
@@ -31,16 +30,6 @@ extension Accessibility: ExpressibleByArgument {
 
     /// The codes and the words, for help and completion.
     package static var allValueStrings: [String] { allCases.flatMap { [$0.rawValue, $0.name] } }
-}
-
-extension FileProtection: ExpressibleByArgument {
-    /// Parses the name of a class of files: `complete`, `unless-open`, `until-first-unlock`, `none`.
-    package init?(argument: String) {
-        self.init(argument)
-    }
-
-    /// The names, for help and completion.
-    package static var allValueStrings: [String] { allCases.map(\.description) }
 }
 
 /// Parsed by name.

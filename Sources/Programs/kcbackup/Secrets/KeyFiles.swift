@@ -9,11 +9,6 @@ internal import KCStoreTasks
 internal import KCTerminal
 
 extension Session {
-    /// Checks that there is the folder of a new file, before a secret is asked for that would be of no use without it.
-    func requireFolder(ofKeyFile path: String) throws(FileFailure) {
-        try Path.requireFolder(Path.split(machine.resolve(path)).folder, named: Path.split(path).folder)
-    }
-
     /// Creates the file of a key.
     ///
     /// - Throws: `Refusal` if it exists, `FileFailure`.

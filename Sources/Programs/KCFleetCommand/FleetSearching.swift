@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCDeviceIdentity
@@ -8,56 +7,8 @@ internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
 
-/// `kcbackup fleet search`.
-struct FleetSearchCommand: Verb {
-    static let mainOptions: [OptionName] = [.device, .on, .last]
-
-    static let configuration = CommandConfiguration(
-        commandName: "search",
-        abstract: "Find items of all machines in what 'fleet index' collected.",
-        discussion: """
-            Lists the items whose service, server, account or label has all of the words, in the newest archive of \
-            each keychain. A word is letters and digits, in any case and with any accents, and is found as a whole: \
-            'mail' finds 'mail.example.org', and 'example' does too, but 'exam' does not. If other characters join \
-            words, as in 'wi-fi', these must follow each other.
-
-            EXAMPLES:
-              kcbackup fleet search fleet.index mail.example.org
-              kcbackup fleet search fleet.index 'wi-fi ada' --last
-              kcbackup fleet search fleet.index --device laptop-17 --on 2026-10-03
-            """)
-
-    @Argument(help: ArgumentHelp("What 'fleet index' wrote.", valueName: "index"), completion: .file())
-    var index: String
-
-    @Argument(help: ArgumentHelp("Words of the items.", valueName: "text"))
-    var text: String?
-
-    @Option(
-        name: OptionName.device.name,
-        help: ArgumentHelp("Only the items of this machine.", valueName: "name|id"))
-    var device: String?
-
-    @Option(
-        name: OptionName.on.name,
-        help: ArgumentHelp("What there was at the end of a day, as in '2026-10-03'.", valueName: "date"))
-    var on: String?
-
-    @Flag(name: OptionName.last.name, help: "Also what is no longer there, and when it was last seen.")
-    var last = false
-
-    @Flag(name: OptionName.all.name, help: "Show up to 100000 items, instead of 1000.")
-    var all = false
-
-    @OptionGroup
-    var table: TableOptions
-
-    @OptionGroup
-    var style: StyleOptions
-
-    static func title(of option: OptionName) -> OptionTitle { option == .all ? .output : option.title }
-
-    func run(in session: Session) throws -> ExitStatus {
+extension FleetSearchCommand {
+    func perform(in session: Session) throws -> ExitStatus {
         let path = try indexPath(index, nil, in: session)
         if last, on != nil { throw UsageProblem.together(.last, .on) }
         if text == nil, device == nil {

@@ -1,11 +1,10 @@
 internal import KCByteStreams
 internal import KCConsole
 internal import KCGzipStreams
-internal import KCReportText
-internal import KCTerminal
+package import KCReportText
 
 /// Where lines of JSON go: to standard output, or into a new file that gets its name when it is complete.
-enum LinesOutput {
+package enum LinesOutput {
     case standard(Session)
     case file(NewFilePath, isCompressed: Bool)
 
@@ -14,7 +13,7 @@ enum LinesOutput {
 
     /// - Parameter path: `-` for standard output; the lines of a file whose name ends with `.gz` are compressed.
     /// - Throws: as `NewFilePath`, and `FileFailure` (`exists`).
-    init(_ path: String, _ option: OptionName, in session: Session) throws {
+    package init(_ path: String, _ option: OptionName, in session: Session) throws {
         if path == "-" {
             self = .standard(session)
         } else {
@@ -27,7 +26,7 @@ enum LinesOutput {
     /// Writes the lines that `body` makes; if that throws, no file is left.
     ///
     /// - Throws: `FileFailure`, `Failure` (`stream`, `output`), and what `body` throws.
-    func make(_ body: (_ write: (JSONValue) throws -> Void) throws -> Void) throws {
+    package func make(_ body: (_ write: (JSONValue) throws -> Void) throws -> Void) throws {
         switch self {
         case .standard(let session):
             var sink = StandardSink(session: session)

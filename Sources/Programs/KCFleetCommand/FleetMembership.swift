@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
@@ -7,20 +6,7 @@ internal import KCLocalKeychains
 internal import KCStoreTasks
 internal import KCTerminal
 
-/// The options that say whose signatures count in a fleet.
-struct FleetMemberOptions: ParsableArguments {
-    @Option(
-        name: OptionName.inventory.name,
-        help: ArgumentHelp("The machines of the fleet.", valueName: "file"), completion: .file())
-    var inventory: String?
-
-    @Option(
-        name: OptionName.signers.name,
-        help: ArgumentHelp(
-            "Believe these devices alone: an 'allowed_signers' file of ssh-keygen.", valueName: "file"),
-        completion: .file())
-    var signers: String?
-
+extension FleetMemberOptions {
     /// The members of the fleet; without a list, this device and those that it trusts.
     ///
     /// - Throws: as `read`.

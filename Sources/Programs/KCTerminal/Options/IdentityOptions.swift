@@ -1,34 +1,35 @@
-internal import ArgumentParser
-internal import KCAgeEncryption
-internal import KCAsking
+package import ArgumentParser
+package import KCAgeEncryption
+package import KCAsking
 internal import KCBackupTasks
 internal import KCStoreTasks
-internal import KCTerminal
 
 /// The options for the identity files that open an archive.
-struct IdentityOptions: ParsableArguments {
+package struct IdentityOptions: ParsableArguments {
     @Option(
         name: OptionName.identity.name,
         help: ArgumentHelp(
             "An age identity file that opens it, or 'tty' to type a recovery kit; may be repeated.", valueName: "file"),
         completion: .file())
-    var identity: [String] = []
+    package var identity: [String] = []
 
     @Option(
         name: OptionName.identityPassphrase.name,
         help: ArgumentHelp(
             "Where the passphrase of an encrypted identity file comes from.", valueName: "source"))
-    var identityPassphrase: SecretSource?
+    package var identityPassphrase: SecretSource?
+
+    package init() {}
 
     /// The first option that was given.
-    var firstGiven: OptionName? {
+    package var firstGiven: OptionName? {
         !identity.isEmpty ? .identity : identityPassphrase != nil ? .identityPassphrase : nil
     }
 
     /// Refuses contradictory options, before anything is read.
     ///
     /// - Throws: `UsageProblem`, `ReadTwice`.
-    func check(with archives: [String], passphrase: SecretSource? = nil) throws {
+    package func check(with archives: [String], passphrase: SecretSource? = nil) throws {
         if identityPassphrase != nil, identity.isEmpty { throw UsageProblem.needs(.identityPassphrase, .identity) }
         try requireOneInput(archives + identity, [passphrase, identityPassphrase])
     }
@@ -36,7 +37,7 @@ struct IdentityOptions: ParsableArguments {
     /// Returns the identities in one file.
     ///
     /// - Throws: as `TaskContext.identities(in:passphrase:)`.
-    func identities(in path: String, _ session: Session) throws -> [any Identity] {
+    package func identities(in path: String, _ session: Session) throws -> [any Identity] {
         try session.context.identities(in: path, passphrase: identityPassphrase)
     }
 }

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import KCByteStreams
 internal import KCFileProtection
 internal import KCKeychainModel
@@ -7,34 +6,8 @@ internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
 
-/// `kcbackup protect status`.
-struct ProtectStatusCommand: Verb {
-    static let mainOptions: [OptionName] = [.keychain]
-
-    static let configuration = CommandConfiguration(
-        commandName: "status",
-        abstract: "Say which key files are protected by, and whether they can be opened.",
-        discussion: """
-            No passcode is needed: a protected file has a mark that this device recognizes.
-
-            EXAMPLES:
-              kcbackup protect status *.age
-            """)
-
-    @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
-    var files: [String]
-
-    @Option(
-        name: OptionName.keychain.name,
-        help: ArgumentHelp(
-            "A keychain to look at besides those that are searched: a path with a '/'.", valueName: "name|path"),
-        completion: KnownNames.keychains)
-    var keychain: String?
-
-    @OptionGroup
-    var style: StyleOptions
-
-    func run(in session: Session) throws -> ExitStatus {
+extension ProtectStatusCommand {
+    func perform(in session: Session) throws -> ExitStatus {
         let opened = try files.map { try FileToProtect(session.machine.resolve(file: $0)) }
         let places = try FileKeyPlaces(keychain, passesOver: true, in: session.machine)
         var table = Table([

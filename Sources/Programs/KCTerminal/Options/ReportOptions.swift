@@ -1,11 +1,10 @@
 internal import ArgumentParser
-internal import KCReportPages
-internal import KCTerminal
+package import KCReportPages
 
 /// The options for the form of a report, beside text and JSON.
-struct ReportOptions: ParsableArguments {
+package struct ReportOptions: ParsableArguments {
     @Flag(name: OptionName.prometheus.name, help: "Print the figures for Prometheus.")
-    var prometheus = false
+    package var prometheus = false
 
     @Option(
         name: OptionName.html.name,
@@ -14,8 +13,10 @@ struct ReportOptions: ParsableArguments {
         completion: .file(extensions: ["html"]))
     private var html: String?
 
+    package init() {}
+
     /// Refuses two forms at once.
-    func check(with style: StyleOptions) throws(UsageProblem) {
+    package func check(with style: StyleOptions) throws(UsageProblem) {
         if prometheus, style.json { throw .together(.prometheus, .json) }
         if html != nil, prometheus { throw .together(.html, .prometheus) }
         if html != nil, style.json { throw .together(.html, .json) }
@@ -25,7 +26,7 @@ struct ReportOptions: ParsableArguments {
     ///
     /// - Parameter mark: the start of an earlier page, which may be replaced.
     /// - Throws: as `ReportFile.init`.
-    func page(replacing mark: HTML, in session: Session) throws -> ReportFile? {
+    package func page(replacing mark: HTML, in session: Session) throws -> ReportFile? {
         try html.map { try ReportFile($0, replacing: mark, in: session) }
     }
 }

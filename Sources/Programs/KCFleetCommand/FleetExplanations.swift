@@ -1,11 +1,12 @@
 internal import KCByteStreams
-package import KCFleet
+internal import KCFleet
 internal import KCKeychainModel
-package import KCRemotes
+internal import KCRemotes
 internal import KCReportText
+internal import KCTerminal
 
 /// A problem that ends a look at many machines unsuccessfully.
-package enum FleetProblem: Error, Hashable, Sendable {
+enum FleetProblem: Error, Hashable, Sendable {
     /// The folder of the fleet is not `REMOTE:PATH`.
     case notARemote
     /// Nobody wrote a receipt in these days.
@@ -18,26 +19,28 @@ package enum FleetProblem: Error, Hashable, Sendable {
     case shrunk([String])
 }
 
-/// Explains what is wrong with a fleet.
-package func explainFleet(_ problem: FleetProblem) -> Explanation {
-    switch problem {
-    case .notARemote:
-        Explanation(.usage, "the folder of a fleet is 'REMOTE:PATH', as in 'nas:fleet'")
-    case .noReceipts(let location, let days):
-        Explanation(
-            .notFound, "there is no receipt of the last \(counted(days, "day")) in \(quoted(location.text))",
-            hint: "'rclone lsf \(shellWord(location.appending("receipts").text))' shows the days that have some")
-    case .list(let failure, let path): explainFleetList(failure).prefixed("\(quotedInput(path)): ")
-    case .stale(let names, let absent):
-        Explanation(
-            .stale,
-            "\(counted(names.count, "machine")) without a good backup that is new enough, \(absent) of them silent: "
-                + some(names),
-            hint: "'kcbackup status' on such a machine says why, 'kcbackup doctor' what would make its next run fail")
-    case .shrunk(let names):
-        Explanation(
-            .shrunk, "\(counted(names.count, "machine")) with far fewer items than before: \(some(names))",
-            hint: "keep the archives from before the loss; 'kcbackup diff' of two of them shows what is missing")
+extension FleetProblem: Explained {
+    package var explanation: Explanation {
+        switch self {
+        case .notARemote:
+            Explanation(.usage, "the folder of a fleet is 'REMOTE:PATH', as in 'nas:fleet'")
+        case .noReceipts(let location, let days):
+            Explanation(
+                .notFound, "there is no receipt of the last \(counted(days, "day")) in \(quoted(location.text))",
+                hint: "'rclone lsf \(shellWord(location.appending("receipts").text))' shows the days that have some")
+        case .list(let failure, let path): explainFleetList(failure).prefixed("\(quotedInput(path)): ")
+        case .stale(let names, let absent):
+            Explanation(
+                .stale,
+                "\(counted(names.count, "machine")) without a good backup that is new enough, \(absent) of them silent: "
+                    + some(names),
+                hint:
+                    "'kcbackup status' on such a machine says why, 'kcbackup doctor' what would make its next run fail")
+        case .shrunk(let names):
+            Explanation(
+                .shrunk, "\(counted(names.count, "machine")) with far fewer items than before: \(some(names))",
+                hint: "keep the archives from before the loss; 'kcbackup diff' of two of them shows what is missing")
+        }
     }
 }
 
@@ -82,7 +85,7 @@ private func explainFleetList(_ failure: FleetListFailure) -> Explanation {
 }
 
 /// Says that something is wrong with some machines, or that some files are no receipts; nil if there are neither.
-package func fleetDoubt(_ names: [String], rejected: Int) -> String? {
+func fleetDoubt(_ names: [String], rejected: Int) -> String? {
     let machines = names.isEmpty ? [] : ["something is wrong with \(counted(names.count, "machine")) (\(some(names)))"]
     let files = rejected == 0 ? [] : ["\(counted(rejected, "file")) cannot be believed or read"]
     return names.isEmpty && rejected == 0 ? nil : (machines + files).joined(separator: ", and ")

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import KCBackupTasks
 internal import KCFleet
 internal import KCKeychainModel
@@ -8,60 +7,8 @@ internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
 
-/// `kcbackup fleet`: looks after many machines that share a folder of a remote.
-struct FleetCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "fleet",
-        abstract: "Look after many machines that put their backups into one folder of a remote.",
-        subcommands: [
-            FleetStatusCommand.self, FleetIndexCommand.self, FleetSearchCommand.self, FleetExportCommand.self,
-        ])
-}
-
-/// `kcbackup fleet status`.
-struct FleetStatusCommand: Verb {
-    static let mainOptions: [OptionName] = [.inventory, .maxAge, .prometheus]
-
-    static let configuration = CommandConfiguration(
-        commandName: "status",
-        abstract: "Show which machines reported a good backup, and which did not.",
-        discussion: """
-            Reads the receipts that the machines signed, day by day. A line is printed for each machine that has a \
-            problem, or with '--verbose' for every machine. The inventory has lines 'DEVICE-ID NAME [AGE]', and says \
-            which machines are expected and whose signatures count.
-
-            The run ends with 17 if a machine has no recent enough good backup, with 15 if one has far fewer items \
-            than before, and with 3 if something else is wrong or cannot be believed.
-
-            EXAMPLES:
-              kcbackup fleet status nas:fleet --inventory machines.txt
-              kcbackup fleet status nas:fleet --prometheus > fleet.prom
-              kcbackup fleet status nas:fleet --inventory machines.txt --html fleet.html
-            """)
-
-    @Argument(help: ArgumentHelp("The folder of the fleet.", valueName: "remote:path"))
-    var folder: String
-
-    @OptionGroup
-    var lists: FleetMemberOptions
-
-    @Option(
-        name: OptionName.maxAge.name,
-        help: ArgumentHelp("How old a last good backup may be, as in '26h' or '8d'.", valueName: "time"))
-    var maxAge = "26h"
-
-    @Option(
-        name: OptionName.days.name,
-        help: ArgumentHelp("Read the receipts of so many days, and not only those that decide.", valueName: "number"))
-    var days: String?
-
-    @OptionGroup
-    var form: ReportOptions
-
-    @OptionGroup
-    var style: StyleOptions
-
-    func run(in session: Session) throws -> ExitStatus {
+extension FleetStatusCommand {
+    func perform(in session: Session) throws -> ExitStatus {
         try form.check(with: style)
         guard let location = RemoteLocation(folder) else { throw FleetProblem.notARemote }
         guard let age = MaximumAge(maxAge), age.hours <= Inventory.ageLimit.hours else {
@@ -82,7 +29,7 @@ struct FleetStatusCommand: Verb {
         } else {
             try session.result(view.json, view.lines(in: session))
         }
-        let problems = view.problems.map { Failure.fleet($0) }
+        let problems = view.problems
         if let doubt = view.doubt { session.warn(doubt) }
         guard let first = problems.first else { return view.doubt == nil ? .ok : .incomplete }
         for other in problems.dropFirst() { session.warn(other.explanation.message) }

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import KCDeviceIdentity
 internal import KCFleetIndex
 internal import KCKeychainModel
@@ -6,39 +5,8 @@ internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
 
-/// `kcbackup fleet export`.
-struct FleetExportCommand: Verb {
-    static let mainOptions: [OptionName] = [.output, .on]
-
-    static let configuration = CommandConfiguration(
-        commandName: "export",
-        abstract: "Write what all machines have as lines of JSON, for another database.",
-        discussion: """
-            Each line is an item as it is in the newest archive of a keychain, with its machine: names, dates and classes, \
-            and never a secret. The lines of a file whose name ends with '.gz' are compressed.
-
-            EXAMPLES:
-              kcbackup fleet export fleet.index -o items.jsonl.gz
-              kcbackup fleet export fleet.index --on 2026-10-03 -o 2026-10-03.jsonl
-            """)
-
-    @Argument(help: ArgumentHelp("What 'fleet index' wrote.", valueName: "index"), completion: .file())
-    var index: String
-
-    @Option(
-        name: OptionName.output.name,
-        help: ArgumentHelp("The new file; '-' for standard output.", valueName: "file"), completion: .file())
-    var output: String
-
-    @Option(
-        name: OptionName.on.name,
-        help: ArgumentHelp("What there was at the end of a day, as in '2026-10-03'.", valueName: "date"))
-    var on: String?
-
-    @OptionGroup
-    var style: StyleOptions
-
-    func run(in session: Session) throws -> ExitStatus {
+extension FleetExportCommand {
+    func perform(in session: Session) throws -> ExitStatus {
         let path = try indexPath(index, nil, in: session)
         let lines = try LinesOutput(output, .output, in: session)
         let day = on ?? session.calendar.day(session.now)

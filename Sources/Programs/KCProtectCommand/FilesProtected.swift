@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCAgePlugins
 internal import KCBackupTasks
@@ -10,60 +9,8 @@ internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
 
-/// `kcbackup protect`: encrypts files to keys of this device.
-struct ProtectCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "protect",
-        abstract: "Encrypt files to a key that this device or a keychain has.",
-        subcommands: [ProtectFilesCommand.self, ProtectStatusCommand.self, ProtectIdentityCommand.self],
-        defaultSubcommand: ProtectFilesCommand.self)
-}
-
-/// `kcbackup protect files`, or without its name.
-struct ProtectFilesCommand: Verb {
-    static let mainOptions: [OptionName] = [.class, .alsoTo, .dryRun]
-
-    static let configuration = CommandConfiguration(
-        commandName: "files",
-        abstract: "Encrypt files where they are; 'kcbackup protect FILE' does too.",
-        discussion: """
-            FILE becomes FILE.age, an age file that this device alone opens. Its class says when:
-              complete            while the keychain is unlocked
-              unless-open         the same, but it can be written while locked
-              until-first-unlock  after the first unlock since the machine was started
-              none                always
-            If the device or the keychain is lost, so is the file, unless '--also-to' adds a key that you keep elsewhere, \
-            such as that of a recovery kit. Backups made by kcbackup do not have the keys of files.
-
-            EXAMPLES:
-              kcbackup protect diary.txt --class complete
-              kcbackup protect backup.env --class none --also-to age1…
-            """)
-
-    @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
-    var files: [String]
-
-    @Option(name: OptionName.class.name, help: ArgumentHelp("When they can be opened.", valueName: "class"))
-    var `class`: FileProtection
-
-    @Option(
-        name: OptionName.alsoTo.name,
-        help: ArgumentHelp(
-            "A public key (age1…) whose identity opens them too; may be repeated.", valueName: "recipient"))
-    var alsoTo: [String] = []
-
-    @Flag(name: OptionName.dryRun.name, help: "Say what would happen, and write nothing.")
-    var dryRun = false
-
-    @OptionGroup
-    var keychain: LocalKeychainOptions
-
-    @OptionGroup
-    var style: StyleOptions
-
-    static func title(of option: OptionName) -> OptionTitle { option == .class ? .keys : option.title }
-
-    func run(in session: Session) throws -> ExitStatus {
+extension ProtectFilesCommand {
+    func perform(in session: Session) throws -> ExitStatus {
         let others = try others(in: session)
         let plan = try ProtectionPlan(files, keychain.keychain, in: session)
         let place = try `class`.place(keychain, in: session)

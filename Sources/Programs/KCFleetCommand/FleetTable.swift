@@ -1,4 +1,5 @@
 internal import KCKeychainModel
+internal import KCReportPages
 internal import KCReportText
 
 extension FleetPage {

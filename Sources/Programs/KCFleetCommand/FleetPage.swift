@@ -2,6 +2,7 @@ package import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCCryptography
 package import KCKeychainModel
+package import KCReportPages
 internal import KCReportText
 
 /// A self-contained page about the machines of a fleet, with a table that is searched, filtered and sorted.

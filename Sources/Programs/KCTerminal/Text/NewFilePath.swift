@@ -1,25 +1,24 @@
 internal import KCByteStreams
 internal import KCStoreTasks
-internal import KCTerminal
 
 /// The path of a file that a command makes, in a folder that exists.
-struct NewFilePath {
+package struct NewFilePath {
     /// The path as the user named it.
-    let given: String
+    package let given: String
     /// The path from the root.
-    let resolved: String
+    package let resolved: String
 
     /// The folder of the file.
-    var folder: String { Path.split(resolved).folder }
+    package var folder: String { Path.split(resolved).folder }
     /// The name in the folder.
-    var name: String { Path.split(resolved).name }
+    package var name: String { Path.split(resolved).name }
 
     /// Checks a path before anything is asked or read.
     ///
     /// - Parameter option: how the user named it.
     /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`notFound` and `notFolder` for the folder,
     ///   `system`).
-    init(_ path: String, _ option: OptionName, in session: Session) throws {
+    package init(_ path: String, _ option: OptionName, in session: Session) throws {
         if path.isEmpty { throw UsageProblem.empty(option) }
         given = path
         resolved = session.machine.resolve(path)
@@ -43,8 +42,8 @@ struct NewFilePath {
     /// True if there is a file of this name.
     ///
     /// - Throws: `FileFailure`.
-    func exists() throws -> Bool { try Path.exists(resolved) }
+    package func exists() throws -> Bool { try Path.exists(resolved) }
 
     /// - Throws: `FileFailure` (`exists`).
-    func requireFree() throws { if try exists() { throw FileFailure(given, .exists) } }
+    package func requireFree() throws { if try exists() { throw FileFailure(given, .exists) } }
 }

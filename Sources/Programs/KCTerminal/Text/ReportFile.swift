@@ -1,12 +1,11 @@
 internal import KCByteStreams
 internal import KCKeychainModel
-internal import KCReportPages
-internal import KCTerminal
+package import KCReportPages
 
 /// The output file of a report: a new file that gets its name when it is complete.
 ///
 /// The report names accounts, so only its owner can read it.
-struct ReportFile {
+package struct ReportFile {
     private let path: NewFilePath
     /// The start of a file that may be replaced; nil if there is none.
     private let replaced: HTML?
@@ -15,13 +14,13 @@ struct ReportFile {
     private static let size = 65_536
 
     /// The path as the user named it.
-    var given: String { path.given }
+    package var given: String { path.given }
 
     /// Checks the path before anything is asked or read.
     ///
     /// - Parameter mark: the start of a file that may be replaced; nil if no file may be replaced.
     /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`exists`, `notFound`).
-    init(_ path: String, replacing mark: HTML? = nil, in session: Session) throws {
+    package init(_ path: String, replacing mark: HTML? = nil, in session: Session) throws {
         self.path = try NewFilePath(path, .html, in: session)
         guard try self.path.exists() else {
             replaced = nil
@@ -36,7 +35,7 @@ struct ReportFile {
     /// Creates the file from what `body` writes; if that throws, no file is left.
     ///
     /// - Throws: `FileFailure`, `Failure.stream`, and what `body` throws.
-    func make(_ body: (_ write: (HTML) throws -> Void) throws -> Void) throws {
+    package func make(_ body: (_ write: (HTML) throws -> Void) throws -> Void) throws {
         let unnamed = try UnnamedFile(inFolder: path.folder)
         var bytes: [UInt8] = []
         try body { part in

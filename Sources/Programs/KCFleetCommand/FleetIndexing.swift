@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCFleet
@@ -8,43 +7,8 @@ internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
 
-/// `kcbackup fleet index`.
-struct FleetIndexCommand: Verb {
-    static let mainOptions: [OptionName] = [.identity, .inventory, .output]
-
-    static let configuration = CommandConfiguration(
-        commandName: "index",
-        abstract: "Collect what the archives of all machines hold in a file that is searched.",
-        discussion: """
-            Reads the names, dates and classes of all items, and never a secret: the identity of an inspect recipient \
-            is enough, and any other opens no more of an archive here. Each archive is verified as by 'inspect', and \
-            read once; the next run reads only new ones.
-
-            Archives of devices that are neither in the inventory nor among the signers are left out, and so are those \
-            that cannot be read. The run then ends with 3.
-
-            EXAMPLES:
-              kcbackup fleet index nas:fleet -i key --inventory list.txt -o fleet.index
-            """)
-
-    @Argument(help: ArgumentHelp("The folder of the fleet.", valueName: "remote:path"))
-    var folder: String
-
-    @OptionGroup
-    var keys: IdentityOptions
-
-    @OptionGroup
-    var membership: FleetMemberOptions
-
-    @Option(
-        name: OptionName.output.name,
-        help: ArgumentHelp("The index, which is made if there is none.", valueName: "file"), completion: .file())
-    var output: String
-
-    @OptionGroup
-    var style: StyleOptions
-
-    func run(in session: Session) throws -> ExitStatus {
+extension FleetIndexCommand {
+    func perform(in session: Session) throws -> ExitStatus {
         guard let location = RemoteLocation(folder) else { throw FleetProblem.notARemote }
         let path = try indexPath(output, .output, in: session)
         try keys.check(with: [])

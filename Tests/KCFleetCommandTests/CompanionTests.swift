@@ -1,0 +1,53 @@
+import KCTestSupport
+import Testing
+
+@Suite("kcbackup-fleet", .waitsForPrograms)
+struct CompanionTests {
+    private let shell: ProgramShell
+
+    init() throws { shell = try ProgramShell() }
+
+    @Test("kcbackup gives it the words of the command line, and has its result and its exit code")
+    func started() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" fleet search 'no index' 'wi-fi ada' --json 2>/dev/null
+            echo $?
+            "$KCBACKUP" fleet search --on today 2>&1
+            echo $?
+            """)
+        #expect(
+            outcome.text == """
+                {"error":{"code":10,"name":"not-found","message":"there is no index 'no index'","hints":["'kcbackup fleet index REMOTE:PATH --output \\"no index\\"' makes it"]}}
+                10
+                kcbackup: error: missing expected argument '<index>'
+                kcbackup: hint: see 'kcbackup fleet search --help'
+                64
+
+                """, "\(outcome.text)\(outcome.errorText)")
+    }
+
+    @Test("Where it is missing, or is no program, that is one clear error")
+    func missing() throws {
+        let outcome = try shell(
+            """
+            mkdir -p prefix/bin prefix/libexec/kcbackup
+            cp "$KCBACKUP" prefix/bin/
+            fleet() { prefix/bin/kcbackup fleet search index ada 2>&1 | sed "s,$PWD,HERE,"; echo ${PIPESTATUS[0]}; }
+            fleet
+            touch prefix/libexec/kcbackup/kcbackup-fleet
+            fleet
+            prefix/bin/kcbackup fleet search --help | head -1
+            """)
+        #expect(
+            outcome.text == """
+                kcbackup: error: there is no 'HERE/prefix/libexec/kcbackup/kcbackup-fleet', which runs this command
+                kcbackup: hint: the program belongs to kcbackup: install kcbackup again
+                10
+                kcbackup: error: 'HERE/prefix/libexec/kcbackup/kcbackup-fleet' cannot be run: permission denied
+                126
+                OVERVIEW: Find items of all machines in what 'fleet index' collected.
+
+                """, "\(outcome.text)\(outcome.errorText)")
+    }
+}
