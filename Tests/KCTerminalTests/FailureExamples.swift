@@ -208,13 +208,16 @@ enum FailureExamples {
         .otherService(job: "nightly", path: "/etc/systemd/system/kcbackup-nightly.service", isOfSystem: true),
         .unsafeProgram(
             "/opt/bin/kcbackup", FileFailure("/opt/bin/kcbackup", .notFound), job: "nightly",
-            .service("/etc/systemd/system/kcbackup-nightly.service", isOfSystem: true)),
+            service: "/etc/systemd/system/kcbackup-nightly.service", isOfSystem: true),
         .unsafeProgram(
-            "/opt/bin/kcbackup", FileFailure("/opt/bin", .sharedFolder(mode: 0o777)), job: "nightly", .crontab(nil)),
-        .programNotFound("rclone", folder: "/home/ada/bin", isShared: false, job: "nightly", .crontab(nil)),
+            "/opt/bin/kcbackup", FileFailure("/opt/bin", .sharedFolder(mode: 0o777)), job: "nightly",
+            service: "/home/ada/.config/systemd/user/kcbackup-nightly.service", isOfSystem: false),
+        .programNotFound(
+            "rclone", folder: "/home/ada/bin", isShared: false, job: "nightly",
+            service: "/home/ada/.config/systemd/user/kcbackup-nightly.service", isOfSystem: false),
         .programNotFound(
             "rclone", folder: "/opt/bin", isShared: true, job: "nightly",
-            .service("/home/ada/.config/systemd/user/kcbackup-nightly.service", isOfSystem: false)),
+            service: "/home/ada/.config/systemd/user/kcbackup-nightly.service", isOfSystem: false),
         .filesMissing(
             job: "nightly", HomeFilesMissing(first: "~/.ssh", reason: .left(.link), count: 1, canBeAccepted: true)),
         .filesMissing(

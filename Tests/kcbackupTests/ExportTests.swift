@@ -71,7 +71,6 @@ struct ExportTests {
         }
         let made = home.run("export --to csv --plaintext -o \(folder)/a.csv")
         #expect(made.status == .ok, "\(made.messages)")
-        #expect(home.run("status --html \(folder)/status.html").status != .usage)
         for path in ["/dev/null", "/dev/nul", "/dev/fd/9", "/dev/ptmx"] {
             let outcome = home.run("export --to csv --plaintext -o \(path)")
             #expect(outcome.status == .usage, "\(path): \(outcome.messages)")

@@ -17,9 +17,8 @@ struct InstalledStartTests {
         try home.write("own/tell", "", mode: 0o700)
     }
 
-    private func run(_ line: String, crontab: String = "") throws -> TestHome.Outcome {
-        try home.write("crontab", crontab)
-        try home.write("bin/crontab", "#!/bin/sh\ncat \(home.path("crontab"))\n", mode: 0o700)
+    private func run(_ line: String) throws -> TestHome.Outcome {
+        try home.write("bin/crontab", "#!/bin/sh\n", mode: 0o700)
         let folders = [home.path("own"), home.path("bin"), "/usr/bin", "/bin"]
         return home.run(
             line.split(separator: " ").map(String.init), environment: ["PATH": folders.joined(separator: ":")])
@@ -43,17 +42,5 @@ struct InstalledStartTests {
         #expect(
             gone.status == .notFound
                 && gone.text.contains("starts '\(home.path("opt/kcbackup"))', which does not exist"), "\(gone.text)")
-    }
-
-    @Test("An old line of cron, without the folders of the job's programs, is a problem; a new one is none")
-    func oldCrontab() throws {
-        let path = try #require(run("schedule show x --crontab").text.firstMatch(of: /PATH=\S+/)).0
-        let line = try run("doctor", crontab: "17 3 * * * \(path) kcbackup run x")
-        #expect(line.status == .ok, "\(line.text)")
-        let found = try run("doctor", crontab: "17 3 * * * kcbackup run x")
-        #expect(
-            found.status == .notFound
-                && found.text.contains("the crontab does not find 'tell', which is in '\(home.path("own"))'")
-                && found.text.contains("'kcbackup schedule show x --crontab' prints a new line"), "\(found.text)")
     }
 }

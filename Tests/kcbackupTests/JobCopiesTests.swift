@@ -68,9 +68,6 @@ struct JobCopiesTests {
             run("status --prometheus").text.contains(
                 #"kcbackup_copies_last_good_timestamp_seconds{job="x",to="nas:x"} 1"#))
         #expect(run("doctor").text.contains("nas") == false)
-        #expect(run("status --html status.html").status == .ok)
-        let page = String(decoding: try home.folder.read("work/status.html"), as: UTF8.self)
-        #expect(page.contains(#"<tr><td class="path">nas:x</td><td>x</td>"#) && page.contains("<h2>Copies</h2>"))
     }
 
     @Test(

@@ -194,9 +194,6 @@ struct JobFleetTests {
             machine.run("status --prometheus").text.contains(
                 #"kcbackup_last_receipt_timestamp_seconds{job="nightly",fleet="nas:fleet"} 1"#))
         #expect(machine.run("status --max-age 1h").status == .ok)
-        #expect(machine.run("status --html s.html").status == .ok)
-        let page = String(decoding: try machine.home.folder.read("work/s.html"), as: UTF8.self)
-        #expect(page.contains("<h2>Fleet</h2>") && page.contains(#"<tr><td class="path">nas:fleet</td>"#))
         #expect(!machine.run("doctor").text.contains("nas"))
     }
 

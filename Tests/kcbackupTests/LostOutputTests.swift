@@ -97,7 +97,6 @@ struct LostOutputTests {
         Case("protect files old --class none"),
         Case("protect identity -o identity.txt"),
         Case(["protect old --class none"], "unprotect old.age"),
-        Case("status --html status.html", hasJSON: false),
     ]
 
     /// The verbs whose only result is what they print, and those that note nothing but that they looked.

@@ -79,19 +79,6 @@ struct RecoveryStatusTests {
         #expect(messages.contains("2 recovery kits open it too"), "\(messages)")
     }
 
-    @Test("On the page, a kit that nobody has tried is something to look at, and its comment is no markup")
-    func page() throws {
-        let kit = try make("kit")
-        #expect(home.run("status --html s.html").status == .ok)
-        let page = String(decoding: try home.folder.read("work/s.html"), as: UTF8.self)
-        #expect(page.contains("<b>recovery kit \(kit) was never tried") && page.contains("<h2>Recovery kits</h2>"))
-        #expect(page.contains("&lt;safe&gt;") && !page.contains("<safe>"))
-        #expect(home.run("recovery check -i kit").status == .ok)
-        #expect(home.run("status --html s.html").status == .ok)
-        let later = String(decoding: try home.folder.read("work/s.html"), as: UTF8.self)
-        #expect(!later.contains("never tried") && later.contains("<td class=\"good\">"))
-    }
-
     @Test("If the list of kits was changed, 'status' shows all else, and ends with 13")
     func altered() throws {
         _ = try make("kit")

@@ -61,7 +61,7 @@ extension Examination {
         if let source = request.keys?.passphrase { check { context in try context.checkPassphrase(source) } }
         check { context in
             try state.job.checkServices(in: context.machine.surroundings)
-            try state.job.checkPrograms(in: context.machine.surroundings) { JobStarter.crontab(in: context.machine) }
+            try state.job.checkPrograms(in: context.machine.surroundings)
         }
         if !state.job.isOfDesktop { check { context in try state.job.checkLinger(in: context.machine.surroundings) } }
     }

@@ -15,12 +15,12 @@ package enum JobFinding: Error, Hashable, Sendable {
     case noCredential(String, path: String, isEncrypted: Bool)
     /// The service that is installed was written for other options, and does not give the job what it needs.
     case otherService(job: String, path: String, isOfSystem: Bool)
-    /// The service or cron line of the job starts a program that is not there, or that others can replace.
-    case unsafeProgram(String, FileFailure, job: String, InstalledStart)
-    /// The service or cron line of the job does not find a program of the job that a shell finds in this folder.
+    /// The service of the job starts a program that is not there, or that others can replace.
+    case unsafeProgram(String, FileFailure, job: String, service: String, isOfSystem: Bool)
+    /// The service of the job does not find a program of the job that a shell finds in this folder.
     ///
     /// No job looks in a shared one, in which others can put programs.
-    case programNotFound(String, folder: String, isShared: Bool, job: String, InstalledStart)
+    case programNotFound(String, folder: String, isShared: Bool, job: String, service: String, isOfSystem: Bool)
     /// Files of the home would be in no archive of the job.
     case filesMissing(job: String?, HomeFilesMissing)
 }

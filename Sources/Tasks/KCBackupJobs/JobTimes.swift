@@ -15,7 +15,7 @@ extension Job {
         do throws(Quoted.Failure) {
             var settings = "XDG_DATA_HOME=" + (try Quoted.crontabCommand([data]))
             if startsPrograms {
-                if let path = surroundings.path(beyond: CronLine.usualFolders) {
+                if let path = surroundings.path(beyond: Self.foldersOfCron) {
                     settings += " PATH=" + (try Quoted.crontabCommand([path]))
                 }
                 for variable in surroundings.variables {
@@ -42,6 +42,9 @@ extension Job {
 
     /// The longest time between two good runs, in hours; nil if that is not known.
     var longestPause: Int64? { Self.namedTimes[time.exact]?.pause }
+
+    /// The folders in which cron looks for programs if nothing is set (crontab(5)).
+    private static let foldersOfCron = ["/usr/bin", "/bin"]
 
     /// The times with names.
     ///

@@ -102,32 +102,20 @@ private func explainUnsafe(_ name: String, _ path: String, _ failure: FileFailur
         "otherwise keep the files where only you can write, and set \(name) to that place")
 }
 
-/// The words for what starts a job.
-private func words(_ start: InstalledStart) -> String {
-    switch start {
-    case .service(let path, _): quoted(path)
-    case .crontab(let path): path.map { quoted($0) } ?? "the crontab"
-    }
-}
-
-/// The hint on replacing what starts a job.
-private func replacing(_ start: InstalledStart, of job: String) -> String {
-    switch start {
-    case .service(_, let isOfSystem):
-        "'kcbackup schedule install \(shellWord(job))\(isOfSystem ? " \(OptionName.system.spelling)" : "")' replaces it"
-    case .crontab:
-        "'kcbackup schedule show \(shellWord(job)) \(OptionName.crontab.spelling)' prints a new line for it"
-    }
+/// The hint on replacing the service of a job.
+private func replacing(serviceOf job: String, isOfSystem: Bool) -> String {
+    "'kcbackup schedule install \(shellWord(job))\(isOfSystem ? " \(OptionName.system.spelling)" : "")' replaces it"
 }
 
 /// Explains why a program that is to run a job does not, or should not.
 private func explainUnsafe(
-    _ program: String, _ failure: FileFailure, _ job: String, _ start: InstalledStart
+    _ program: String, _ failure: FileFailure, _ job: String, _ service: String, _ isOfSystem: Bool
 ) -> Explanation {
-    let starts = "\(words(start)) starts \(quoted(program))"
+    let replacing = replacing(serviceOf: job, isOfSystem: isOfSystem)
+    let starts = "\(quoted(service)) starts \(quoted(program))"
     switch failure.problem {
     case .notFound, .notRegular:
-        return Explanation(.notFound, "\(starts), which does not exist", hint: replacing(start, of: job))
+        return Explanation(.notFound, "\(starts), which does not exist", hint: replacing)
     case .exposed(let mode), .sharedFolder(let mode):
         return Explanation(
             .refused,
@@ -136,7 +124,7 @@ private func explainUnsafe(
                 // A folder such as /tmp is meant for others.
                 mode & 0o1000 != 0
                     ? nil : "if it is what you installed, 'chmod go-w \(shellWord(failure.path))' is enough",
-                "otherwise install it where only root and you can write; then \(replacing(start, of: job))",
+                "otherwise install it where only root and you can write; then \(replacing)",
             ].compactMap { $0 })
     default: return explainFile(failure).prefixed("\(starts): ")
     }
@@ -171,19 +159,19 @@ package func explainFinding(_ finding: JobFinding) -> Explanation {
         Explanation(
             .refused,
             "\(quoted(path)) was written for a job with other options, and keeps job \(quoted(job)) from what it needs",
-            hint: replacing(.service(path, isOfSystem: isOfSystem), of: job)
+            hint: replacing(serviceOf: job, isOfSystem: isOfSystem)
         ).naming(job: job)
-    case .unsafeProgram(let program, let failure, let job, let start):
-        explainUnsafe(program, failure, job, start)
-    case .programNotFound(let program, let folder, let isShared, let job, let start):
+    case .unsafeProgram(let program, let failure, let job, let service, let isOfSystem):
+        explainUnsafe(program, failure, job, service, isOfSystem)
+    case .programNotFound(let program, let folder, let isShared, let job, let service, let isOfSystem):
         Explanation(
-            .notFound, "\(words(start)) does not find \(quoted(program)), which is in \(quoted(folder))",
+            .notFound, "\(quoted(service)) does not find \(quoted(program)), which is in \(quoted(folder))",
             hints: (isShared
                 ? [
                     "others can put programs into that folder, so that no job looks there: keep it elsewhere, or run "
                         + "'chmod go-w \(shellWord(folder))'"
                 ] : [])
-                + [replacing(start, of: job)])
+                + [replacing(serviceOf: job, isOfSystem: isOfSystem)])
     case .filesMissing(let job, let missing):
         Explanation(
             .incomplete,

@@ -5,13 +5,12 @@ internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemStores
 internal import KCKeychainModel
-internal import KCReportPages
 internal import KCReportText
 internal import KCTerminal
 
 /// `kcbackup status`.
 struct StatusCommand: Verb {
-    static let mainOptions: [OptionName] = [.maxAge, .prometheus, .html]
+    static let mainOptions: [OptionName] = [.maxAge, .prometheus]
 
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -27,7 +26,6 @@ struct StatusCommand: Verb {
               kcbackup status
               kcbackup status --max-age 26h --quiet
               kcbackup status --prometheus > kcbackup.prom
-              kcbackup status --html status.html
             """)
 
     @Option(
@@ -35,14 +33,14 @@ struct StatusCommand: Verb {
         help: ArgumentHelp("End with 17 if a last good backup is older, as in '26h' or '8d'.", valueName: "time"))
     var maxAge: String?
 
-    @OptionGroup
-    var form: ReportOptions
+    @Flag(name: OptionName.prometheus.name, help: "Print the figures for Prometheus.")
+    var prometheus = false
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        try form.check(with: style)
+        if prometheus, style.json { throw UsageProblem.together(.prometheus, .json) }
         let limit = try maxAge.map { text throws(UsageProblem) in
             guard let match = text.wholeMatch(of: /([1-9]\d{0,4})(h|d)/), let number = Int64(match.1) else {
                 throw .malformed(.maxAge, form: "a time such as '26h' or '8d'")
@@ -50,19 +48,13 @@ struct StatusCommand: Verb {
             let hours = match.2 == "d" ? number * 24 : number
             return session.now.advanced(byMicroseconds: -hours * 3_600_000_000)
         }
-        let page = try form.page(replacing: StatusPage.mark, in: session)
         let state = try BackupState(in: session.machine, at: session.now) { error in
             session.warn(session.failure(of: error).explanation.message)
         }
         let kits = StatusKits(in: session)
         let gone = GoneKeychain.failures(in: state, of: session)
         let stale = limit.map { state.stale(since: $0, at: session.now) } ?? []
-        if let page {
-            try page.make { write in
-                let report = StatusReport(state, kits, gone, stale: stale, at: session.now, session.calendar)
-                try write(StatusPage(report).html)
-            }
-        } else if form.prometheus {
+        if prometheus {
             try session.result([:], state.metrics + kits.metrics)
         } else if style.json {
             try session.result(state.json(kits, at: session.now), [])
@@ -84,7 +76,7 @@ struct StatusCommand: Verb {
         problems += gone
         if let failure = kits.failure { problems.append(failure) }
         // With a limit, its age decides; what collects figures gets the exit code as one of them.
-        if maxAge == nil, !form.prometheus { problems += state.jobs.compactMap { $0.lastFailure(session.calendar) } }
+        if maxAge == nil, !prometheus { problems += state.jobs.compactMap { $0.lastFailure(session.calendar) } }
         if let maxAge, !stale.isEmpty { problems.append(.refused(Self.refusal(of: stale, maxAge))) }
         guard let first = problems.first else { return .ok }
         for other in problems.dropFirst() { session.warn(other.explanation.message) }

@@ -1,7 +1,6 @@
 internal import KCBackupTasks
 internal import KCKeychainModel
 internal import KCRecoveryKits
-internal import KCReportPages
 internal import KCReportText
 internal import KCTerminal
 
@@ -46,21 +45,5 @@ struct StatusKits {
             "# HELP \(name) When a recovery kit was last typed in and found right; 0 for never.\n",
             "# TYPE \(name) gauge\n",
         ] + kits.map { "\(name){kit=\"\($0.fingerprint)\"} \($0.checked?.seconds ?? 0)\n" }
-    }
-
-    /// The kits that nobody has tried lately, as problems of the page.
-    func problems(at now: Timestamp) -> [StatusReport.Problem] {
-        kits.compactMap { kit in
-            kit.doubt(at: now).map { StatusReport.Problem($0, ["'kcbackup recovery check' has it typed in"]) }
-        } + (failure.map { [StatusReport.Problem($0.explanation.message, $0.explanation.hints)] } ?? [])
-    }
-
-    /// The rows of the page.
-    func rows(at now: Timestamp) -> [StatusReport.Kit] {
-        kits.map { kit in
-            StatusReport.Kit(
-                name: kit.fingerprint, made: kit.made, checked: kit.checked, isDue: kit.rehearsal(at: now) != .recent,
-                comment: kit.comment)
-        }
     }
 }
