@@ -37,6 +37,19 @@ struct CompanionTests {
             fleet
             touch prefix/libexec/kcbackup/kcbackup-fleet
             fleet
+            chmod 755 prefix/libexec/kcbackup/kcbackup-fleet
+            fleet
+            ln -sf ../../bin/kcbackup prefix/libexec/kcbackup/kcbackup-fleet
+            fleet
+            printf '#!/bin/sh\necho here\n' >kcbackup-fleet
+            chmod 755 kcbackup-fleet
+            cp prefix/bin/kcbackup gone
+            exec 9<gone
+            rm gone
+            mkdir away && cd away
+            printf "#!/bin/sh\\necho away\\n" >kcbackup-fleet && chmod 755 kcbackup-fleet
+            /proc/self/fd/9 fleet search index ada 2>&1 | sed "s,$PWD,HERE,"
+            cd ..
             prefix/bin/kcbackup fleet search --help | head -1
             """)
         #expect(
@@ -46,6 +59,12 @@ struct CompanionTests {
                 10
                 kcbackup: error: 'HERE/prefix/libexec/kcbackup/kcbackup-fleet' cannot be run: permission denied
                 126
+                kcbackup: error: 'HERE/prefix/libexec/kcbackup/kcbackup-fleet' cannot be run: it is no program
+                126
+                kcbackup: error: 'HERE/prefix/libexec/kcbackup/kcbackup-fleet' is another program
+                kcbackup: hint: install kcbackup again
+                126
+                here
                 OVERVIEW: Find items of all machines in what 'fleet index' collected.
 
                 """, "\(outcome.text)\(outcome.errorText)")

@@ -306,7 +306,14 @@ enum FailureExamples {
     ]
 
     /// The errors of companions.
-    static let companions: [any Explained] = fleets + indexes + protections
+    static let companions: [any Explained] =
+        fleets + indexes + protections + [
+            CompanionProgram.Replaceable(
+                "/opt/libexec/kcbackup/kcbackup-fleet", FileFailure("/opt/libexec", .sharedFolder(mode: 0o777))),
+            CompanionProgram.Replaceable(
+                "/opt/kcbackup-read", FileFailure("/opt/kcbackup-read", .exposed(mode: 0o775))),
+            CompanionProgram.Replaceable("/opt/kcbackup-read", FileFailure("/opt/kcbackup-read", .foreignOwner)),
+        ]
 
     private static let usage: [UsageProblem] = [
         .empty(.output), .together(.passcode, .noPasscode), .onlyForChip(.confirm), .needs(.json, .output),

@@ -22,7 +22,7 @@ struct LibraryListTests {
     @Test("It has the libraries that the programs are linked with, and those that they load")
     func complete() throws {
         var libraries: Set<String> = []
-        for program in ["kcbackup", "kcbackup-read", "security"] {
+        for program in ["kcbackup", "kcbackup-fleet", "kcbackup-protect", "kcbackup-read", "security"] {
             let outcome = try ExternalProgram.run("objdump", ["-p", try ExternalProgram.built(program)])
             try #require(outcome.status == 0, "\(outcome.errorText)")
             libraries.formUnion(outcome.text.matches(of: /NEEDED +(\S+)/).map { String($0.1) })

@@ -49,7 +49,7 @@ package enum Path {
     }
 
     /// The target of a symbolic link, exactly as stored in it.
-    static func destination(of link: String) throws(FileFailure) -> String {
+    package static func destination(of link: String) throws(FileFailure) -> String {
         let target: String? = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) {
             buffer in
             guard let start = buffer.baseAddress else { return nil }

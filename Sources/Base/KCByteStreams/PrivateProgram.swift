@@ -8,15 +8,30 @@ package enum PrivateProgram {
     ///   `sharedFolder`, `foreignFolder`, `system`.
     package static func require(_ path: String) throws(FileFailure) {
         try PrivateFolder.require(Path.split(path).folder)
-        guard let target = Path.real(path) else { throw FileFailure(path, .notFound) }
-        let (folder, name) = Path.split(target)
-        try PrivateFolder.require(folder)
-        guard let status = try OpenFolder(folder).status(of: name), status.kind == .file else {
-            throw FileFailure(path, .notRegular)
-        }
+        let status = try status(of: path)
+        try PrivateFolder.require(Path.split(Path.real(path) ?? path).folder)
         guard status.owner == geteuid() || status.owner == 0 else { throw FileFailure(path, .foreignOwner) }
         guard status.permissions & 0o022 == 0 else {
             throw FileFailure(path, .exposed(mode: status.permissions & 0o777))
         }
+    }
+
+    /// Checks that a program belongs to this user, to root, or to the owner of another program.
+    ///
+    /// - Throws: `FileFailure`: `notFound`, `notRegular`, `foreignOwner`, `system`.
+    package static func requireOwner(of path: String, orOf other: String) throws(FileFailure) {
+        let owner = try status(of: path).owner
+        if owner == geteuid() || owner == 0 { return }
+        guard try owner == status(of: other).owner else { throw FileFailure(path, .foreignOwner) }
+    }
+
+    /// The status of the program that a path leads to.
+    private static func status(of path: String) throws(FileFailure) -> EntryStatus {
+        guard let target = Path.real(path) else { throw FileFailure(path, .notFound) }
+        let (folder, name) = Path.split(target)
+        guard let status = try OpenFolder(folder).status(of: name), status.kind == .file else {
+            throw FileFailure(path, .notRegular)
+        }
+        return status
     }
 }

@@ -49,13 +49,15 @@ enum Inheritance {
 
     /// Restores the signals and the mask that were noted; nothing if nothing was.
     ///
-    /// If standard input was closed, the command gets an empty one: what `ProcessSetup` opened in its place cannot be read.
     /// Closed outputs stay as they are, so that writing to them still fails.
-    static func restore() {
+    ///
+    /// - Parameter emptiesInput: true to put an empty standard input in the place of a closed one: what `ProcessSetup` opened
+    ///   there cannot be read.
+    static func restore(emptiesInput: Bool) {
         guard var state = state.withLock({ $0 }) else { return }
         for (number, isIgnored) in state.signals { _ = signal(number, isIgnored ? SIG_IGN : SIG_DFL) }
         umask(state.mask)
-        if state.isInputClosed {
+        if state.isInputClosed, emptiesInput {
             let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
             if nothing >= 0 {
                 dup2(nothing, 0)

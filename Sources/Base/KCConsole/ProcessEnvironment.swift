@@ -36,9 +36,13 @@ package enum ProcessEnvironment {
 
     /// The path of this program; only its name if /proc is not available.
     package static var program: String {
-        guard let path = unsafe realpath("/proc/self/exe", nil) else { return "kcbackup" }
-        defer { unsafe free(path) }
-        return unsafe String(cString: path)
+        do throws(FileFailure) {
+            let path = try Path.destination(of: "/proc/self/exe")
+            // An update has put another program in its place.
+            return path.exact.removingSuffix(" (deleted)") ?? path
+        } catch {
+            return "kcbackup"
+        }
     }
 
     /// The working folder; nil if it was removed.

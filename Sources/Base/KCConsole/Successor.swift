@@ -36,6 +36,8 @@ package struct Successor {
     package let variables: [Variable]
     /// The descriptors that the command does not inherit, since secrets were read from them.
     package let withheld: [Int32]
+    /// True for a program of ours, by its path: a shell reads none that the kernel does not run.
+    private let isCompanion: Bool
 
     // Shell scripts use the numbers below for files of their own.
     private static let firstFile: Int32 = 10
@@ -45,6 +47,15 @@ package struct Successor {
         self.words = words
         self.variables = variables
         self.withheld = withheld
+        isCompanion = false
+    }
+
+    /// A companion, with its path first.
+    package init(companion words: [String]) {
+        self.words = words
+        variables = []
+        withheld = []
+        isCompanion = true
     }
 
     /// Runs the command in place of this process, which gets back the signals and the file mode mask of its caller.
@@ -87,9 +98,9 @@ package struct Successor {
                 let base = unsafe texts.baseAddress?.assumingMemoryBound(to: CChar.self)
                 let environment = unsafe inherited + starts.map { unsafe base?.advanced(by: $0) } + [nil]
                 // A signal that comes later ends the process at once.
-                Inheritance.restore()
+                Inheritance.restore(emptiesInput: !isCompanion)
                 if Interruption.isRequested { return EINTR }
-                return unsafe csystem_replace(arguments[0], arguments, environment)
+                return unsafe csystem_replace(arguments[0], isCompanion ? 0 : 1, arguments, environment)
             }
         }
     }

@@ -92,10 +92,11 @@ static inline int csystem_start(pid_t *process, const struct csystem_program *pr
     return failure;
 }
 
-/* Replaces this process by a program, as execvpe(3) does. Returns an error number. */
-static inline int csystem_replace(const char *file, char *const *arguments, char *const *environment) {
+/* Replaces this process by a command, as execvpe(3) does, or by the program at a path. Returns an error number. */
+static inline int csystem_replace(const char *file, int is_command, char *const *arguments, char *const *environment) {
     extern int execvpe(const char *, char *const *, char *const *);
-    execvpe(file, arguments, environment);
+    if (is_command) execvpe(file, arguments, environment);
+    else execve(file, arguments, environment);
     return errno;
 }
 

@@ -45,6 +45,7 @@ final class ReaderTalk {
         _ program: String, _ request: ReaderRequest, passing descriptors: [Int32], secrets: any ForeignSecrets,
         patience: Duration?
     ) throws {
+        try CompanionProgram.require(program)
         do throws(ChildProgram.Failure) {
             dialogue = try ChildDialogue(program, [], environment: [:], patience: patience, passing: descriptors)
         } catch .notStarted(let code) {

@@ -6,7 +6,7 @@ internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
 
-/// `age-plugin-kcbackup`: this program under the name by which age finds it (C2SP age-plugin).
+/// `age-plugin-kcbackup`: `kcbackup-protect` under the name by which age finds it (C2SP age-plugin).
 enum AgePlugin {
     /// The name of the program, to which a link in a folder of `PATH` leads.
     static let program = "age-plugin-kcbackup"

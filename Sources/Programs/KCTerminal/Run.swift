@@ -37,8 +37,8 @@ package struct Program {
         guard let verb = command as? any Verb else { return answer(command, to: arguments, session) }
         session = Session(world, verb.style.style, commandLine: arguments)
         session.keyringUse = type(of: verb).keyringUse
-        // A companion says so itself.
-        if session.now < earliestLikely, verb.runsHere(in: world) {
+        if !verb.runsHere(in: world) { return handOver(verb, session) }
+        if session.now < earliestLikely {
             session.warn("the clock says \(session.calendar.day(session.now)), so dates written now will be wrong")
         }
         var status: ExitStatus
@@ -56,6 +56,15 @@ package struct Program {
         }
         for doubt in Durability.takeDoubts() { status = session.warn(of: doubt, endingWith: status) }
         return status
+    }
+
+    /// Lets a companion run a command, after which nothing of this process is left.
+    private func handOver(_ verb: any Verb, _ session: Session) -> ExitStatus {
+        do {
+            return try verb.run(in: session)
+        } catch {
+            return session.report(session.failure(of: error))
+        }
     }
 
     /// Reports a command line that cannot be read.

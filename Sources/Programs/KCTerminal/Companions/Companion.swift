@@ -4,7 +4,7 @@ internal import KCConsole
 internal import KCReportText
 
 /// A program that runs some of the commands: `kcbackup` parses their command lines, and starts it with the same words.
-package enum Companion: String, Sendable, CaseIterable {
+package enum Companion: String, Sendable {
     case fleet = "kcbackup-fleet"
     case protect = "kcbackup-protect"
 }
@@ -12,13 +12,17 @@ package enum Companion: String, Sendable, CaseIterable {
 extension Session {
     /// Runs this command line by a companion, in place of this process.
     ///
-    /// - Throws: `Refusal` (`notFound`, `notRun`).
+    /// - Throws: `Refusal` (`notFound`, `notRun`), `CompanionProgram.Replaceable`.
     func handOver(to companion: Companion) throws -> ExitStatus {
         let path = CompanionProgram.path(of: companion.rawValue)
+        if CommandLine.arguments.first?.exact == path.exact {
+            throw Refusal(.notRun, "\(quoted(path)) is another program", hint: "install kcbackup again")
+        }
+        try CompanionProgram.require(path)
         do {
-            try world.takeOver(Successor([path] + commandLine, variables: [], withheld: []))
+            try world.takeOver(Successor(companion: [path] + commandLine))
             return .ok
-        } catch Successor.Failure.notStarted(ENOENT) {
+        } catch Successor.Failure.notStarted(ENOENT) where !Path.isFile(path) {
             throw Refusal(
                 .notFound, "there is no \(quoted(path)), which runs this command",
                 hint: "the program belongs to kcbackup: install kcbackup again")
@@ -37,4 +41,8 @@ extension Verb {
         case .protect: world.protect != nil
         }
     }
+}
+
+extension CompanionProgram.Replaceable: Explained {
+    package var explanation: Explanation { explainUnsafeProgram(quoted(path), failure) }
 }

@@ -188,6 +188,7 @@ package func words(ofSystemError code: Int32) -> String {
     case EMFILE, ENFILE: "too many files are open"
     case EISDIR: "it is a folder"
     case ENOENT: "there is no such file or folder"
+    case ENOEXEC: "it is no program"
     case EBADF: "it is not open for that"
     case ENOTDIR: "a part of the path is no folder"
     case ENOMEM: "no memory is left"

@@ -11,7 +11,7 @@ package func explainPlugin(_ plugin: PluginName, _ failure: PluginFailure) -> Ex
             .notFound, "the plugin \(program) is not installed",
             hint: "install it, or link to it, in one of these folders: "
                 + folders.map { displayedPath($0) }.joined(separator: ", "))
-    case .notSafe(let failure): return explainUnsafe(program, failure)
+    case .notSafe(let failure): return explainUnsafeProgram("the plugin \(program)", failure)
     case .notStarted(let code):
         return Explanation(.io, "the plugin \(program) cannot be started: \(words(ofSystemError: code))")
     case .ended(let said):
@@ -40,19 +40,19 @@ package func explainPlugin(_ plugin: PluginName, _ failure: PluginFailure) -> Ex
     }
 }
 
-/// Explains why a plugin that is there is not run.
-private func explainUnsafe(_ program: String, _ failure: FileFailure) -> Explanation {
+/// Explains why a program that others could have replaced is not run.
+///
+/// - Parameter program: what it is, as displayed.
+func explainUnsafeProgram(_ program: String, _ failure: FileFailure) -> Explanation {
     let path = quoted(failure.path)
     switch failure.problem {
     case .exposed(let mode):
         return Explanation(
-            .refused,
-            "the plugin \(program) is not run: others can change \(path) (mode \(String(mode, radix: 8)))",
+            .refused, "\(program) is not run: others can change \(path) (mode \(String(mode, radix: 8)))",
             hint: "install it anew; if it is what you installed, 'chmod go-w \(shellWord(failure.path))' is enough")
     case .foreignOwner:
         return Explanation(
-            .refused, "the plugin \(program) is not run: \(path) belongs to another user",
-            hint: "install one of your own")
-    default: return explainFile(failure).prefixed("the plugin \(program) is not run: ")
+            .refused, "\(program) is not run: \(path) belongs to another user", hint: "install one of your own")
+    default: return explainFile(failure).prefixed("\(program) is not run: ")
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import kcbackup
 
 @Suite("What doctor says of what is installed to start a job", .waitsForPrograms)
-struct InstalledStartTests {
+struct InstalledServiceTests {
     private let home: TestHome
 
     init() throws {
