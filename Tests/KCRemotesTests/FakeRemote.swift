@@ -92,7 +92,10 @@ final class FakeRemote {
     private func perform(
         _ verb: String, _ arguments: [String], _ fault: Fault?, _ receive: (borrowing Span<UInt8>) throws -> Void
     ) throws -> ProgramEnding {
-        func path(_ offset: Int) -> String { String(arguments[arguments.count - offset].dropFirst("nas:".count)) }
+        func path(_ offset: Int) -> String {
+            let path = String(arguments[arguments.count - offset].dropFirst("nas:".count))
+            return path.hasSuffix("/") ? String(path.dropLast()) : path
+        }
         func written(_ local: String) throws -> [UInt8] { try Self.bytes(of: local, fault) }
         switch verb {
         case "config": try receive(Array(configuration.utf8).span)

@@ -14,6 +14,8 @@ struct RemoteCanaryTests {
         var (keepsVersions, allowsReplacing, allowsDeleting) = (false, true, true)
         var (allowsVersionDeleting, allowsSwitching) = (true, true)
         var kind = "s3"
+        /// False if it does not say which versions there are.
+        var tellsVersions = true
 
         private static let refused = ProgramEnding(status: 1, messages: "AccessDenied: 403")
         private static let fine = ProgramEnding(status: 0, messages: "")
@@ -25,6 +27,7 @@ struct RemoteCanaryTests {
             switch arguments[0] {
             case "config": try say("[nas]\ntype = \(kind)\n")
             case "lsf":
+                if arguments.contains("--s3-versions"), !tellsVersions { return Self.refused }
                 if let file { try say("\(file)\tcanary-1.txt\n") }
                 if arguments.contains("--s3-versions") {
                     for case (let number, let size?) in versions.enumerated() {
@@ -101,5 +104,24 @@ struct RemoteCanaryTests {
         (bucket.kind, bucket.allowsReplacing, bucket.allowsDeleting) = ("sftp\nknown_hosts_file = x", false, false)
         let found = try bucket.findings()
         #expect(!found.canReplace && !found.canDelete && !found.canDestroy && found.left == ["canary-1.txt"])
+    }
+
+    @Test("A bucket that does not say whether it keeps versions is asked everything else, and the canary is gone")
+    func unanswered() throws {
+        let bucket = Bucket()
+        bucket.tellsVersions = false
+        #expect(
+            try bucket.findings() == .init(canReplace: true, canDelete: true, versions: nil, left: [])
+                && bucket.file == nil)
+    }
+
+    @Test("A canary that could not be deleted is used again")
+    func again() throws {
+        let bucket = Bucket()
+        bucket.allowsDeleting = false
+        for _ in 0..<2 {
+            let found = try bucket.findings()
+            #expect(found.canReplace && !found.canDelete && found.left == ["canary-1.txt"])
+        }
     }
 }

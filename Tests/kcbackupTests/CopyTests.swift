@@ -253,7 +253,8 @@ struct CopyTests {
     func doctor() throws {
         let found = run("doctor nas:x")
         #expect(
-            found.status == .ok && found.messages.contains("can destroy the copies in 'nas:x'"), "\(found.messages)")
+            found.status == .ok && found.messages.contains("can replace or delete the copies in 'nas:x'"),
+            "\(found.messages)")
         #expect(
             found.text.contains(/a copy can be replaced +yes/) && found.text.contains(/versions are kept +not known/))
         #expect(run("doctor nas:x --json").text.contains(#""canDelete":true,"canDestroy":true,"left":[]"#))

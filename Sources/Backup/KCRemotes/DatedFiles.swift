@@ -55,7 +55,7 @@ extension Rclone {
         var entries: [DatedEntry] = []
         var lines = ListingLines()
         let arguments = ["lsf", "--files-only", "--format", "tsp", "--separator", "\t", "--use-server-modtime"]
-        let ending = try call(arguments, [folder.text]) { piece in
+        let ending = try call(arguments, [folder.folderText]) { piece in
             try lines.take(piece) { line in
                 guard let entry = DatedEntry(line: line) else { throw RemoteFailure.unclear(folder) }
                 entries.append(entry)
@@ -84,7 +84,7 @@ extension Rclone {
             "copy", "--include", "/*\(ending)", "--max-depth", "1", "--max-size", "\(limit)B", "--no-check-dest",
             "--use-server-modtime", "--transfers", "32", "--checkers", "32", "--buffer-size", "0",
         ]
-        try require(call(arguments, [folder.text, path]) { _ in }, folder)
+        try require(call(arguments, [folder.folderText, path]) { _ in }, folder)
     }
 
     /// Writes a small file under a name that no other file ever has, without listing its folder, and reads it back.
@@ -98,7 +98,8 @@ extension Rclone {
         let first = isAtomic ? file : RemoteLocation(file.text + ".part")
         guard let first else { throw RemoteFailure.unusableName(file.name) }
         do {
-            try require(call(["copyto", "--copy-links", "--no-check-dest"], [path, first.text]) { _ in }, file)
+            try require(
+                call(["copyto", "--copy-links", "--no-check-dest", "--s3-no-head"], [path, first.text]) { _ in }, file)
             if !isAtomic { try move(first, to: file) }
         } catch let failure as RemoteFailure {
             // Only the answer may have failed.

@@ -14,7 +14,7 @@ extension Rclone {
     ) throws {
         var listing = CSVRecord()
         // A name may have a line feed, which only this form tells from the end of a line.
-        let ending = try call(["lsf", "--recursive", "--files-only", "--format", "sp", "--csv"], [folder.text]) {
+        let ending = try call(["lsf", "--recursive", "--files-only", "--format", "sp", "--csv"], [folder.folderText]) {
             piece in
             for index in piece.indices {
                 guard let fields = listing.take(piece[index]) else {
@@ -48,7 +48,7 @@ extension Rclone {
             "copy", "--files-from-raw", list, "--no-traverse", "--no-check-dest", "--max-transfer", "\(limit)B",
             "--transfers", "32", "--checkers", "32", "--buffer-size", "0",
         ]
-        try require(call(arguments, [folder.text, path]) { _ in }, folder)
+        try require(call(arguments, [folder.folderText, path]) { _ in }, folder)
     }
 }
 

@@ -10,7 +10,7 @@ extension Rclone {
     package func listedAlike(_ path: String, in folder: RemoteLocation) throws -> Set<ExactText> {
         if folder.host != nil { throw RemoteFailure.needsRclone(folder) }
         for kind in Self.hashes {
-            let listed = try hashes(kind, of: folder.text, folder)
+            let listed = try hashes(kind, of: folder.folderText, folder)
             if listed.isEmpty { continue }
             let here = try hashes(kind, of: path, folder)
             return Set(listed.filter { here[$0.key] == $0.value }.keys)

@@ -81,7 +81,7 @@ package struct Rclone: RemoteMover {
         var entries: [RemoteEntry] = []
         var lines = ListingLines()
         let arguments = ["lsf", "--files-only", "--format", "sp", "--separator", "\t"] + flags
-        let ending = try call(arguments, [folder.text]) { piece in
+        let ending = try call(arguments, [folder.folderText]) { piece in
             try lines.take(piece) { line in
                 guard let entry = RemoteEntry(line: line) else { throw RemoteFailure.unclear(folder) }
                 entries.append(entry)
@@ -102,7 +102,7 @@ package struct Rclone: RemoteMover {
         _ file: RemoteLocation, size: UInt64, _ receive: (borrowing Span<UInt8>) throws -> Void
     ) throws {
         var count: UInt64 = 0
-        let ending = try call(["cat"], [file.text]) { piece in
+        let ending = try call(["cat", "--no-traverse"], [file.text]) { piece in
             count += UInt64(piece.count)
             if count > size { throw RemoteFailure.changed(file) }
             try receive(piece)
@@ -130,7 +130,7 @@ package struct Rclone: RemoteMover {
         let arguments =
             ["copy", "--include", "/" + Self.pattern(of: name), "--max-depth", "1", "--copy-links"]
             + (isConditional ? condition : ["--immutable", "--checksum", "--s3-no-head"])
-        let ending = try call(arguments, [parent, folder.text]) { _ in }
+        let ending = try call(arguments, [parent, folder.folderText]) { _ in }
         if ending.status == Self.isImmutable { throw RemoteFailure.exists(folder.appending(name)) }
         if isConditional, ending.status != 0, ending.messages.exact.contains("NotImplemented") { return false }
         try require(ending, folder.appending(name))

@@ -23,7 +23,7 @@ package struct RemoteBucket {
         let arguments = [
             "delete", "--s3-versions", "--max-depth", "1", "--include", "/" + Rclone.pattern(of: name),
         ]
-        try rclone.require(rclone.call(arguments, [folder.text]) { _ in }, folder)
+        try rclone.require(rclone.call(arguments, [folder.folderText]) { _ in }, folder)
     }
 
     /// True if it keeps versions; false also where that cannot be asked.

@@ -13,7 +13,7 @@ package struct RemoteCanary {
         /// True if other bytes took the place of those under a name.
         package let canReplace: Bool
         package let canDelete: Bool
-        /// Nil if rclone shows no earlier versions of this kind of remote.
+        /// Nil if rclone shows no earlier versions of this kind of remote, or if the remote does not say.
         package let versions: Versions?
         /// The files, and versions of files, that could not be deleted again.
         package let left: [String]
@@ -40,7 +40,8 @@ package struct RemoteCanary {
     private var mover: any RemoteMover { folder.mover }
     private var file: RemoteLocation { folder.location.appending(name) }
 
-    /// - Parameter name: a name that no file in the folder has, with a dot in it.
+    /// - Parameter name: a name with a dot in it, which no other file in the folder has. What an earlier run could not delete is
+    ///   used again.
     package init(name: String, in folder: RemoteFolder) {
         self.name = name
         self.folder = folder
@@ -62,16 +63,21 @@ package struct RemoteCanary {
     }
 
     private func findings(_ first: OpenFile, _ second: OpenFile) throws -> Findings {
-        let size = try first.size()
-        try mover.write(first.path, over: file)
-        guard try folder.file(named: name)?.size == size else { throw RemoteFailure.differs(file) }
-        _ = try isAllowed { try mover.write(second.path, over: file) }
+        var size = try first.size()
+        if let earlier = try folder.file(named: name) {
+            size = earlier.size
+        } else {
+            try mover.write(first.path, over: file)
+            guard try folder.file(named: name)?.size == size else { throw RemoteFailure.differs(file) }
+        }
+        let other = try size == second.size() ? first : second
+        _ = try isAllowed { try mover.write(other.path, over: file) }
         let canReplace = try folder.file(named: name)?.size != size
         let isDeleted = try isAllowed { try mover.delete(file) }
         let canDelete = try isDeleted && folder.file(named: name) == nil
         let bucket = try mover.bucket(of: folder.location)
-        let versions = try bucket.map { try self.versions(of: size, in: $0) }
-        let left = try bucket?.versions(of: name).map(\.name) ?? []
+        let versions = try bucket.flatMap { bucket in try answer { try self.versions(of: size, in: bucket) } }
+        let left = try bucket.flatMap { bucket in try answer { try bucket.versions(of: name).map(\.name) } } ?? []
         let remains = try folder.file(named: name).map { [$0.name] } ?? []
         return Findings(canReplace: canReplace, canDelete: canDelete, versions: versions, left: remains + left)
     }
@@ -90,13 +96,15 @@ package struct RemoteCanary {
     }
 
     /// False if the remote refuses; a remote out of reach is another matter.
-    private func isAllowed(_ work: () throws -> Void) throws -> Bool {
+    private func isAllowed(_ work: () throws -> Void) throws -> Bool { try answer(work) != nil }
+
+    /// What the remote answers; nil if it refuses.
+    private func answer<Answer>(_ question: () throws -> Answer) throws -> Answer? {
         do {
-            try work()
-            return true
+            return try question()
         } catch let failure as RemoteFailure {
             switch failure {
-            case .exists, .denied, .failed, .missing: return false
+            case .exists, .denied, .failed, .missing: return nil
             default: throw failure
             }
         }

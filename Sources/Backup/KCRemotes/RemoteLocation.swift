@@ -98,6 +98,10 @@ package struct RemoteLocation: Hashable, Sendable {
         isHere ? path : host.map { "\(remote):\($0):\(path)" } ?? "\(remote):\(path)"
     }
 
+    /// The same with a slash at its end, for rclone: without it, rclone looks for a file of this name first, and some
+    /// versions look into the folder that it is in.
+    var folderText: String { path.isEmpty || path.exact.hasSuffix("/") ? text : text + "/" }
+
     /// The last part of the path; empty for all of a remote.
     package var name: String { parts.last ?? "" }
 

@@ -133,22 +133,57 @@ package struct RemoteArchives {
     /// All archives of the folder that was named, in order of their names.
     package let all: [RemoteEntry]
 
-    /// Looks for a file with this name, and then for a folder.
+    /// Looks for a folder of this name, and for a file.
+    ///
+    /// A folder that it is in, which may be that of many machines, is looked at only if its name is that of an archive, or if
+    /// there is no other way to find it.
     ///
     /// - Throws: `RemoteFailure` (`missing` if there is neither), `CatalogueFailure.noArchives`.
     package init(_ location: RemoteLocation, _ mover: any RemoteMover) throws {
-        if let parent = location.folder {
-            let folder = try RemoteFolder(parent, mover)
-            if let entry = try folder.file(named: location.name) {
-                (self.folder, only, all) = (folder, entry, [entry])
+        let isNamedLikeOne = location.name.exact.hasSuffix(ArchiveName.ending)
+        var failure: RemoteFailure?
+        if isNamedLikeOne, let file = try Self.file(location, mover, &failure) {
+            self = file
+            return
+        }
+        let folder = try RemoteFolder(location, mover)
+        do {
+            let archives = try folder.files().filter { $0.name.exact.hasSuffix(ArchiveName.ending) }
+            if !archives.isEmpty {
+                self.init(folder: folder, only: nil, all: archives.sorted { $0.name.exact < $1.name.exact })
                 return
             }
+        } catch let problem as RemoteFailure {
+            failure = failure ?? problem
         }
-        folder = try RemoteFolder(location, mover)
-        only = nil
-        all = try folder.files().filter { $0.name.exact.hasSuffix(ArchiveName.ending) }.sorted {
-            $0.name.exact < $1.name.exact
+        var failureAbove: RemoteFailure?
+        if !isNamedLikeOne, let file = try Self.file(location, mover, &failureAbove) {
+            self = file
+            return
         }
-        if all.isEmpty { throw CatalogueFailure.noArchives(folder: location.text) }
+        throw failure ?? CatalogueFailure.noArchives(folder: location.text) as any Error
+    }
+
+    private init(folder: RemoteFolder, only: RemoteEntry?, all: [RemoteEntry]) {
+        self.folder = folder
+        self.only = only
+        self.all = all
+    }
+
+    /// The file at a location; nil if there is none.
+    ///
+    /// - Parameter failure: why the folder that it would be in cannot be listed.
+    private static func file(
+        _ location: RemoteLocation, _ mover: any RemoteMover, _ failure: inout RemoteFailure?
+    ) throws -> RemoteArchives? {
+        guard let parent = location.folder else { return nil }
+        do {
+            let folder = try RemoteFolder(parent, mover)
+            guard let entry = try folder.file(named: location.name) else { return nil }
+            return RemoteArchives(folder: folder, only: entry, all: [entry])
+        } catch let problem as RemoteFailure {
+            failure = problem
+            return nil
+        }
     }
 }

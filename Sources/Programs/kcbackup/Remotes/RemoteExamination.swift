@@ -13,6 +13,9 @@ struct RemoteExamination {
     private let location: RemoteLocation
     private let session: Session
 
+    // Where nothing can be deleted, each run would leave another one.
+    private static let name = "kcbackup-canary.txt"
+
     /// - Throws: `UsageProblem.malformed`.
     init(_ remote: String, in session: Session) throws {
         guard let location = RemoteLocation(remote) else {
@@ -36,9 +39,8 @@ struct RemoteExamination {
             try PrivateFile.create(path, text.utf8.span)
             return try OpenFile.reading(path)
         }
-        let name = "kcbackup-canary-\(Hexadecimal.encode(try RandomBytes.bytes(count: 8))).txt"
         let findings = try withExtendedLifetime(staging) {
-            try RemoteCanary(name: name, in: folder).run(
+            try RemoteCanary(name: Self.name, in: folder).run(
                 file("first", "A file of 'kcbackup doctor', which may be deleted.\n"), file("second", "Replaced.\n"))
         }
         try session.result(json(findings), table(findings).lines(width: session.tableWidth))
@@ -46,7 +48,11 @@ struct RemoteExamination {
             session.note("left there: \(findings.left.map { quoted($0) }.joined(separator: ", "))")
         }
         let what = "whoever takes over this machine"
-        if findings.canDestroy {
+        if findings.canDestroy, findings.versions == nil {
+            session.warn(
+                "\(what) can replace or delete the copies in \(quoted(location.text)), and whether earlier versions are kept is "
+                    + "not known")
+        } else if findings.canDestroy {
             session.warn("\(what) can destroy the copies in \(quoted(location.text))")
         } else {
             session.note("\(what) cannot destroy the copies in \(quoted(location.text))")

@@ -1,0 +1,167 @@
+"""An S3 of one bucket that grants each account what its policy says, and counts requests by kind."""
+
+import collections
+import fnmatch
+import hashlib
+import threading
+import urllib.parse
+from datetime import datetime, timezone
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from xml.sax.saxutils import escape
+
+from servers import free_port
+
+BUCKET = "bucket"
+
+
+class Policy:
+    """Patterns of keys for `get`, `put` and `delete`, and of prefixes for `list`, as in a policy of S3."""
+
+    def __init__(self, **patterns):
+        self.patterns = patterns
+
+    def allows(self, action, text):
+        return any(fnmatch.fnmatchcase(text, pattern) for pattern in self.patterns.get(action, ()))
+
+
+class RefusingS3:
+    """A server in this process; `accounts` maps access keys to policies, `objects` keys to bytes."""
+
+    def __init__(self, accounts):
+        self.accounts = accounts
+        self.objects = {}
+        self.times = {}
+        self.requests = collections.Counter()
+        self.refused = collections.Counter()
+        self.lock = threading.Lock()
+        self.port = free_port()
+        self.server = ThreadingHTTPServer(("127.0.0.1", self.port), type("Handler", (Handler,), {"store": self}))
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def end(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def definition(self, account):
+        return {
+            "type": "s3", "provider": "Other", "access_key_id": account, "secret_access_key": "tulip",
+            "endpoint": f"http://127.0.0.1:{self.port}", "region": "us-east-1", "force_path_style": "true",
+        }
+
+    def put(self, key, content):
+        with self.lock:
+            self.objects[key] = content
+            self.times[key] = datetime.now(timezone.utc)
+
+    def take_requests(self):
+        """The requests since the last call, as in 'LIST 2 PUT 1', those that were refused with an exclamation mark."""
+        with self.lock:
+            found = [f"{kind} {count}" for kind, count in sorted(self.requests.items())]
+            found += [f"{kind}! {count}" for kind, count in sorted(self.refused.items())]
+            self.requests.clear()
+            self.refused.clear()
+        return ", ".join(found) or "-"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    store = None
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, code, body=b"", length=None, **headers):
+        self.send_response(code)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def fail(self, code, name):
+        body = f'<?xml version="1.0"?><Error><Code>{name}</Code><Message>{name}</Message></Error>'.encode()
+        self.answer(code, b"" if self.command == "HEAD" else body, Content_Type="application/xml")
+
+    def handle_request(self):
+        length = int(self.headers.get("Content-Length") or 0)
+        content = self.rfile.read(length)
+        url = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))
+        bucket, _, key = urllib.parse.unquote(url.path).lstrip("/").partition("/")
+        special = next((name for name in ("versioning", "versions", "object-lock", "uploads", "uploadId")
+                        if name in query), None)
+        action = special or self.action(key)
+        prefix = query.get("prefix", "")
+        granted = self.policy().allows(action, key or prefix)
+        with self.store.lock:
+            (self.store.requests if granted else self.store.refused)[
+                special.upper() if special else "LIST" if action == "list" else self.command] += 1
+        if bucket != BUCKET:
+            return self.fail(404, "NoSuchBucket")
+        if not granted:
+            return self.fail(403, "AccessDenied")
+        if special:
+            return self.fail(501, "NotImplemented")
+        if action == "list":
+            return self.answer(200, self.listing(prefix, query), Content_Type="application/xml")
+        return getattr(self, action)(key, content)
+
+    do_GET = do_HEAD = do_PUT = do_DELETE = do_POST = handle_request
+
+    def policy(self):
+        credential = self.headers.get("Authorization", "").partition("Credential=")[2].partition("/")[0]
+        return self.store.accounts.get(credential, Policy())
+
+    def action(self, key):
+        if not key:
+            return "list"
+        return {"GET": "get", "HEAD": "get", "PUT": "put", "DELETE": "delete"}.get(self.command, "post")
+
+    def put(self, key, content):
+        if "x-amz-copy-source" in self.headers:
+            return self.fail(501, "NotImplemented")
+        if self.headers.get("If-None-Match") == "*" and key in self.store.objects:
+            return self.fail(412, "PreconditionFailed")
+        self.store.put(key, content)
+        self.answer(200, ETag=etag(content))
+
+    def get(self, key, _):
+        content = self.store.objects.get(key)
+        if content is None:
+            # Whoever may not list the bucket does not learn what is missing.
+            return self.fail(404, "NoSuchKey") if self.policy().allows("list", "") else self.fail(403, "AccessDenied")
+        date = self.store.times[key].strftime("%a, %d %b %Y %H:%M:%S GMT")
+        self.answer(200, content, ETag=etag(content), Last_Modified=date)
+
+    def delete(self, key, _):
+        with self.store.lock:
+            self.store.objects.pop(key, None)
+        self.answer(204)
+
+    def listing(self, prefix, query):
+        delimiter = query.get("delimiter", "")
+        quote = urllib.parse.quote if query.get("encoding-type") == "url" else str
+        folders, entries = set(), []
+        with self.store.lock:
+            objects = sorted((key, content) for key, content in self.store.objects.items() if key.startswith(prefix))
+        for key, content in objects:
+            rest = key[len(prefix):]
+            if delimiter and delimiter in rest:
+                folders.add(prefix + rest.split(delimiter)[0] + delimiter)
+                continue
+            time = self.store.times[key].strftime("%Y-%m-%dT%H:%M:%S.000Z")
+            entries.append(
+                f"<Contents><Key>{escape(quote(key))}</Key><LastModified>{time}</LastModified><ETag>{etag(content)}</ETag>"
+                f"<Size>{len(content)}</Size></Contents>")
+        entries += [f"<CommonPrefixes><Prefix>{escape(quote(name))}</Prefix></CommonPrefixes>" for name in sorted(folders)]
+        encoding = "<EncodingType>url</EncodingType>" if quote is not str else ""
+        return (
+            f'<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>{BUCKET}</Name>'
+            f"<Prefix>{escape(quote(prefix))}</Prefix><IsTruncated>false</IsTruncated>{encoding}{''.join(entries)}"
+            "</ListBucketResult>").encode()
+
+
+def etag(content):
+    return f'"{hashlib.md5(content).hexdigest()}"'
