@@ -56,11 +56,11 @@ struct DatedFilesTests {
                 return ProgramEnding(status: status, messages: "x")
             }.datedFiles(in: file)
         }
-        let line = "2026-11-24 03:15:02\t812\ta b\tc.json\n"
+        let line = "2026-11-24 03:15:02,812,\"a b,c.json\"\n"
         #expect(
-            try list(line) == [Rclone.DatedEntry(name: "a b\tc.json", size: 812, modified: "2026-11-24 03:15:02")])
+            try list(line) == [Rclone.DatedEntry(name: "a b,c.json", size: 812, modified: "2026-11-24 03:15:02")])
         #expect(try list("", status: 3) == [])
-        for text in ["\n", "x\n", "2026-11-24 03:15:02\t812\t\n", "2026-11-24\t1\ta\n", line + "2026"] {
+        for text in ["\n", "x\n", "2026-11-24 03:15:02,812,\n", "2026-11-24,1,a\n", line + "2026"] {
             #expect(throws: RemoteFailure.unclear(file)) { try list(text) }
         }
         #expect(throws: RemoteFailure.self) { try list(line, status: 1) }

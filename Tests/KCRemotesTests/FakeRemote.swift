@@ -104,7 +104,9 @@ final class FakeRemote {
             let inside = files.filter { $0.key.hasPrefix(prefix) }
             if inside.isEmpty { return ProgramEnding(status: 3, messages: "directory not found") }
             for (path, bytes) in inside {
-                try receive(Array("\(bytes.count)\t\(path.dropFirst(prefix.count))\n".utf8).span)
+                // As a field of CSV.
+                let name = path.dropFirst(prefix.count).replacing("\"", with: "\"\"")
+                try receive(Array("\(bytes.count),\"\(name)\"\n".utf8).span)
             }
         case "cat":
             guard let bytes = files[path(1)] else {

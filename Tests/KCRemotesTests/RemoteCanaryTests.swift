@@ -28,12 +28,12 @@ struct RemoteCanaryTests {
             case "config": try say("[nas]\ntype = \(kind)\n")
             case "lsf":
                 if arguments.contains("--s3-versions"), !tellsVersions { return Self.refused }
-                if let file { try say("\(file)\tcanary-1.txt\n") }
+                if let file { try say("\(file),canary-1.txt\n") }
                 if arguments.contains("--s3-versions") {
                     for case (let number, let size?) in versions.enumerated() {
-                        try say("\(size)\tcanary-1-v2026-00\(number).txt\n")
+                        try say("\(size),canary-1-v2026-00\(number).txt\n")
                     }
-                    try say("3\tcanary-2-v2026-000.txt\n3\tother.kcb\n")
+                    try say("3,canary-2-v2026-000.txt\n3,other.kcb\n")
                 }
             case "copyto":
                 let size = arguments[arguments.count - 2].hasSuffix("first") ? 5 : 6

@@ -337,9 +337,17 @@ struct RemoteFolderTests {
         }
     }
 
+    @Test("A name with a line feed is one name, and hides no other")
+    func lineFeed() throws {
+        let remote = FakeRemote()
+        remote.files = ["backups/a.kcb": [1], "backups/x\n2,b.kcb": [1, 2], "backups/c.kcb": [1, 2, 3]]
+        let files = try remote.folder().files()
+        #expect(Set(files.map { "\($0.size) \($0.name)" }) == ["1 a.kcb", "2 x\n2,b.kcb", "3 c.kcb"])
+    }
+
     @Test("A listing that cannot be understood, or is too long, is refused")
     func listings() throws {
-        for text in ["a.kcb\n", "1\ta.kcb", "x\ta.kcb\n", "1\t\n"] {
+        for text in ["a.kcb\n", "1,a.kcb", "x,a.kcb\n", "1,\n", "1,a,b\n"] {
             let rclone = Rclone(environment: [:]) { arguments, receive in
                 if arguments[0] == "lsf" { try receive(Array(text.utf8).span) }
                 return ProgramEnding(status: 0, messages: "")

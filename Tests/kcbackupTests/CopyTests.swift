@@ -384,7 +384,7 @@ struct CopyTests {
             """
             #!/bin/sh
             case $1 in
-            lsf) printf '3\\t../evil.kcb\\n';;
+            lsf) printf '3,../evil.kcb\\n';;
             *) exec "\(home.path("bin/other"))" "$@";;
             esac
 

@@ -53,18 +53,13 @@ extension Rclone {
     /// - Throws: `RemoteFailure`, and what the runner throws.
     package func datedFiles(in folder: RemoteLocation) throws -> [DatedEntry] {
         var entries: [DatedEntry] = []
-        var lines = ListingLines()
-        let arguments = ["lsf", "--files-only", "--format", "tsp", "--separator", "\t", "--use-server-modtime"]
-        let ending = try call(arguments, [folder.folderText]) { piece in
-            try lines.take(piece) { line in
-                guard let entry = DatedEntry(line: line) else { throw RemoteFailure.unclear(folder) }
-                entries.append(entry)
-                if entries.count > Self.entryLimit { throw RemoteFailure.tooMany(folder, limit: Self.entryLimit) }
-            }
+        let ending = try list(folder.folderText, of: folder, format: "tsp", ["--use-server-modtime"]) { fields in
+            guard let entry = DatedEntry(fields) else { throw RemoteFailure.unclear(folder) }
+            entries.append(entry)
+            if entries.count > Self.entryLimit { throw RemoteFailure.tooMany(folder, limit: Self.entryLimit) }
         }
         if ending.status == Self.folderMissing { return [] }
         try require(ending, folder)
-        if !lines.isComplete { throw RemoteFailure.unclear(folder) }
         return entries
     }
 
@@ -98,8 +93,7 @@ extension Rclone {
         let first = isAtomic ? file : RemoteLocation(file.text + ".part")
         guard let first else { throw RemoteFailure.unusableName(file.name) }
         do {
-            try require(
-                call(["copyto", "--copy-links", "--no-check-dest", "--s3-no-head"], [path, first.text]) { _ in }, file)
+            try write(path, over: first)
             if !isAtomic { try move(first, to: file) }
         } catch let failure as RemoteFailure {
             // Only the answer may have failed.
@@ -131,14 +125,12 @@ extension Rclone {
 }
 
 extension Rclone.DatedEntry {
-    /// Parses a line of a listing: time, tab, size, tab, name.
-    fileprivate init?(line: [UInt8]) {
-        let parts = line.split(separator: UInt8(ascii: "\t"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].count == 19, !parts[2].isEmpty,
-            let size = UInt64(String(decoding: parts[1], as: UTF8.self))
+    /// - Parameter fields: time, size, name.
+    fileprivate init?(_ fields: [[UInt8]]) {
+        guard fields[0].count == 19, !fields[2].isEmpty, let size = UInt64(String(decoding: fields[1], as: UTF8.self))
         else { return nil }
         self.init(
-            name: String(decoding: parts[2], as: UTF8.self), size: size,
-            modified: String(decoding: parts[0], as: UTF8.self))
+            name: String(decoding: fields[2], as: UTF8.self), size: size,
+            modified: String(decoding: fields[0], as: UTF8.self))
     }
 }

@@ -12,24 +12,13 @@ extension Rclone {
     package func visitTree(
         _ folder: RemoteLocation, _ visit: (_ path: [UInt8], _ size: UInt64) throws -> Void
     ) throws {
-        var listing = CSVRecord()
-        // A name may have a line feed, which only this form tells from the end of a line.
-        let ending = try call(["lsf", "--recursive", "--files-only", "--format", "sp", "--csv"], [folder.folderText]) {
-            piece in
-            for index in piece.indices {
-                guard let fields = listing.take(piece[index]) else {
-                    if listing.isMalformed { throw RemoteFailure.unclear(folder) }
-                    continue
-                }
-                guard fields.count == 2, let size = UInt64(String(decoding: fields[0], as: UTF8.self)) else {
-                    throw RemoteFailure.unclear(folder)
-                }
-                try visit(fields[1], size)
+        let ending = try list(folder.folderText, of: folder, format: "sp", ["--recursive"]) { fields in
+            guard let size = UInt64(String(decoding: fields[0], as: UTF8.self)) else {
+                throw RemoteFailure.unclear(folder)
             }
+            try visit(fields[1], size)
         }
-        if ending.status == Self.folderMissing { return }
-        try require(ending, folder)
-        if !listing.isEmpty { throw RemoteFailure.unclear(folder) }
+        if ending.status != Self.folderMissing { try require(ending, folder) }
     }
 
     /// Copies some files below a folder to the same paths below a folder here, many at a time.
@@ -49,56 +38,5 @@ extension Rclone {
             "--transfers", "32", "--checkers", "32", "--buffer-size", "0",
         ]
         try require(call(arguments, [folder.folderText, path]) { _ in }, folder)
-    }
-}
-
-/// A record of comma-separated values (RFC 4180), read byte by byte.
-private struct CSVRecord {
-    // In bytes: two paths, each of whose bytes is a quotation mark.
-    private static let limit = 16_384
-
-    private enum State { case start, plain, quoted, quote }
-    private var state = State.start
-    private var fields: [[UInt8]] = []
-    private var field: [UInt8] = []
-    /// True if what was read is no record.
-    private(set) var isMalformed = false
-
-    /// True between two records.
-    var isEmpty: Bool { fields.isEmpty && field.isEmpty && state == .start }
-
-    /// Takes in a byte, and returns the record that it ends.
-    mutating func take(_ byte: UInt8) -> [[UInt8]]? {
-        let mark = UInt8(ascii: "\"")
-        switch (state, byte) {
-        case (.quoted, mark): state = .quote
-        case (.quoted, _): append(byte)
-        case (.quote, mark):
-            append(byte)
-            state = .quoted
-        case (.start, mark): state = .quoted
-        case (_, UInt8(ascii: ",")): endField()
-        case (_, UInt8(ascii: "\n")):
-            endField()
-            defer { fields = [] }
-            return fields
-        case (.quote, _), (.plain, mark): isMalformed = true
-        default:
-            append(byte)
-            state = .plain
-        }
-        return nil
-    }
-
-    private mutating func append(_ byte: UInt8) {
-        field.append(byte)
-        if field.count > Self.limit { isMalformed = true }
-    }
-
-    private mutating func endField() {
-        fields.append(field)
-        field = []
-        state = .start
-        if fields.count > 2 { isMalformed = true }
     }
 }

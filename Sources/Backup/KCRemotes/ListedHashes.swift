@@ -23,21 +23,14 @@ extension Rclone {
         _ kind: String, of place: String, _ folder: RemoteLocation
     ) throws -> [ExactText: ExactText] {
         var found: [ExactText: ExactText] = [:]
-        var lines = ListingLines()
-        let arguments = ["lsf", "--files-only", "--format", "hp", "--separator", "\t", "--hash", kind]
-        let ending = try call(arguments, [place]) { piece in
-            try lines.take(piece) { line in
-                guard let tab = line.firstIndex(of: UInt8(ascii: "\t")) else { throw RemoteFailure.unclear(folder) }
-                let hash = line[..<tab]
-                // Where there is none, a word says so.
-                guard hash.count >= 32, hash.allSatisfy({ "0123456789abcdef".utf8.contains($0) }) else { return }
-                if found.count >= Self.entryLimit { throw RemoteFailure.tooMany(folder, limit: Self.entryLimit) }
-                let name = String(decoding: line[(tab + 1)...], as: UTF8.self)
-                found[name.exact] = String(decoding: hash, as: UTF8.self).exact
-            }
+        let ending = try list(place, of: folder, format: "hp", ["--hash", kind]) { fields in
+            // Where there is none, a word says so.
+            guard fields[0].count >= 32, fields[0].allSatisfy({ "0123456789abcdef".utf8.contains($0) }) else { return }
+            if found.count >= Self.entryLimit { throw RemoteFailure.tooMany(folder, limit: Self.entryLimit) }
+            let name = String(decoding: fields[1], as: UTF8.self)
+            found[name.exact] = String(decoding: fields[0], as: UTF8.self).exact
         }
         try require(ending, folder)
-        if !lines.isComplete { throw RemoteFailure.unclear(folder) }
         return found
     }
 }

@@ -40,7 +40,7 @@ package struct RemoteCanary {
     private var mover: any RemoteMover { folder.mover }
     private var file: RemoteLocation { folder.location.appending(name) }
 
-    /// - Parameter name: a name with a dot in it, which no other file in the folder has. What an earlier run could not delete is
+    /// - Parameter name: a name with a dot in it, which no other file in the folder has. A file that an earlier run could not delete is
     ///   used again.
     package init(name: String, in folder: RemoteFolder) {
         self.name = name
@@ -98,7 +98,7 @@ package struct RemoteCanary {
     /// False if the remote refuses; a remote out of reach is another matter.
     private func isAllowed(_ work: () throws -> Void) throws -> Bool { try answer(work) != nil }
 
-    /// What the remote answers; nil if it refuses.
+    /// The answer of the remote; nil if it refuses.
     private func answer<Answer>(_ question: () throws -> Answer) throws -> Answer? {
         do {
             return try question()

@@ -63,13 +63,13 @@ struct FakeRclone {
                     *'--hash MD5'*) hash=$(md5sum <"$file"); hash=${hash%% *};;
                     *) hash=;;
                     esac
-                    [ ! -f "$file" ] || printf '%s\t%s\n' "$hash" "${file##*/}"
+                    [ ! -f "$file" ] || printf '%s,"%s"\n' "$hash" "${file##*/}"
                 done
                 exit;;
-            *' tsp '*) find "$folder" -maxdepth 1 -type f -printf '%TY-%Tm-%Td %TH:%TM:%.2TS\t%s\t%f\n'; exit;;
+            *' tsp '*) find "$folder" -maxdepth 1 -type f -printf '%TY-%Tm-%Td %TH:%TM:%.2TS,%s,"%f"\n'; exit;;
             esac
             for file in "$folder"/*; do
-                [ ! -f "$file" ] || printf '%s\t%s\n' "$(stat -c %s "$file")" "${file##*/}"
+                [ ! -f "$file" ] || printf '%s,"%s"\n' "$(stat -c %s "$file")" "${file##*/}"
             done;;
         copy)
             folder=$(local_of "$before") || exit

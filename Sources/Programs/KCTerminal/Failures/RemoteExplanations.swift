@@ -90,7 +90,7 @@ package func explainRemote(_ failure: RemoteFailure) -> Explanation {
         Explanation(
             .io, "the listing of \(quoted(location.text)) cannot be understood",
             hint: location.host == nil
-                ? "'rclone lsf \(shellWord(location.text))' shows it; a name in it may have a line break"
+                ? "'rclone lsf \(shellWord(location.text))' shows it"
                 : "a name in it may have a line break")
     case .failed(let location, let message):
         Explanation(.io, "\(quoted(location.text)): \(displayed(message, limit: 300))").adding(
