@@ -162,14 +162,32 @@ struct CopyPlanTests {
         #expect(plan.due == [old] && plan.gone.isEmpty)
     }
 
-    @Test("A newest copy that is gone is due, and named; older ones may go, and are told")
+    @Test("A newest copy that is gone is due, and named; older ones may go by age, and are told")
     func gone() throws {
-        let entries = try [entry("a", 1), entry("a", 2), entry("a", 3)]
-        let known = try record([entries[2]], after: [entries[1]], passed: [entries[0]], verified: 2)
-        let plan = CopyPlan(entries, onRemote: [:], known, now: time(3))
+        let entries = try [entry("a", 1), entry("a", 2), entry("a", 18)]
+        let known = try record([entries[2]], after: [entries[1]], passed: [entries[0]], verified: 19)
+        let plan = CopyPlan(entries, onRemote: [:], known, now: time(20))
         #expect(plan.due == [entries[2]] && plan.gone == [entries[2].name] && plan.goneBefore == [entries[1].name])
-        let older = CopyPlan(entries, onRemote: sizes(entries[2]), known, now: time(3))
-        #expect(older.due.isEmpty && older.gone.isEmpty && older.goneBefore == [entries[1].name])
+        let older = CopyPlan(entries, onRemote: sizes(entries[2]), known, now: time(20))
+        #expect(older.due.isEmpty && older.gone.isEmpty && older.goneBefore == [entries[1].name] && older.lost.isEmpty)
+    }
+
+    @Test(
+        "Older copies that no rule by age has removed are copied again: an older one is there, or they are of this week"
+    )
+    func lostCopies() throws {
+        let entries = try [1, 2, 3, 18, 19].map { try entry("a", $0) }
+        let known = try record([entries[4]], after: Array(entries[..<4]), verified: 19)
+        func plan(acceptsLoss: Bool = false, _ there: [CatalogueEntry]) -> CopyPlan {
+            let sizes = Dictionary(uniqueKeysWithValues: there.map { ($0.name.exact, $0.file.size) })
+            return CopyPlan(entries, onRemote: sizes, known, now: time(20), acceptsLoss: acceptsLoss)
+        }
+        let middle = plan([entries[0], entries[4]])
+        #expect(middle.due == Array(entries[1...3]) && middle.lost == entries[1...3].map(\.name))
+        let all = plan([entries[4]])
+        #expect(all.due == [entries[3]] && all.lost == [entries[3].name] && all.goneBefore.count == 4)
+        #expect(plan([entries[2], entries[3], entries[4]]).lost.isEmpty)
+        #expect(plan(acceptsLoss: true, [entries[4]]).lost.isEmpty)
     }
 
     @Test("A newest copy that is gone is due with what was made since; it is only named if its archive is gone here")

@@ -14,11 +14,15 @@ struct QuietTerminalTests {
     private func shell(_ script: String) throws -> ExternalProgram.Outcome {
         let folder = try TemporaryFolder()
         let helpers = """
-            on_terminal() { coproc { script -qec "$1; "'echo "status $?"; stty -a' /dev/null; }; }
+            on_terminal() {
+                coproc { script -qec "$1; "'echo "status $?"; stty -a' /dev/null; }
+                # bash forgets its own when the commands end, which may be before the last of them is read.
+                exec {from}<&${COPROC[0]} {to}>&${COPROC[1]}
+            }
             # read -d : takes all up to the colon at which the program waits.
-            await() { local text; IFS= read -r -t 60 -d : -u ${COPROC[0]} text && printf '%s:' "$text" >>shown; }
-            type() { printf "$1" >&${COPROC[1]}; }
-            rest() { cat <&${COPROC[0]} >>shown; }
+            await() { local text; IFS= read -r -t 60 -d : -u $from text && printf '%s:' "$text" >>shown; }
+            type() { printf "$1" >&$to; }
+            rest() { cat <&$from >>shown; }
             result() { grep -o 'status [0-9]*' shown; grep -ow -e '-*echo' shown; }
 
             """
@@ -93,7 +97,7 @@ struct QuietTerminalTests {
         let outcome = try shell(
             """
             on_terminal 'trap : INT QUIT; sh -c "echo pid \\$\\$:; exec \\"\\$PROGRAM\\" succeed"'
-            read -r -t 60 -d : -u ${COPROC[0]} word pid
+            read -r -t 60 -d : -u $from word pid
             await; type 'walnut\\n'
             await
             case '\(how)' in '\\'*) type 'garb\(how)' ;; *) kill -\(how) $pid ;; esac

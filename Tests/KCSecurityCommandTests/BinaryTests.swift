@@ -87,11 +87,12 @@ struct SecurityBinaryTests {
             """
             # read -d : takes all up to the colon at the end of a prompt.
             coproc { script -qec '"$SECURITY" create-keychain login; echo "status $?"; stty -a' /dev/null; }
-            read -r -t 60 -d : -u ${COPROC[0]} asked; echo "$asked"
-            echo 'walnut cactus velvet 7 thunder' >&${COPROC[1]}
-            read -r -t 60 -d : -u ${COPROC[0]} asked
-            echo 'walnut cactus velvet 7 thunder' >&${COPROC[1]}
-            cat <&${COPROC[0]} >rest
+            exec {from}<&${COPROC[0]} {to}>&${COPROC[1]}
+            read -r -t 60 -d : -u $from asked; echo "$asked"
+            echo 'walnut cactus velvet 7 thunder' >&$to
+            read -r -t 60 -d : -u $from asked
+            echo 'walnut cactus velvet 7 thunder' >&$to
+            cat <&$from >rest
             grep -c walnut rest; grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
             """)
         #expect(outcome.text == "password for new keychain\n0\nstatus 0\necho\n", "\(outcome.errorText)")

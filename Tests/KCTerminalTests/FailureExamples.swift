@@ -187,6 +187,8 @@ enum FailureExamples {
         .otherFormat(job: "nightly"), .severalLines,
         .folderElsewhere(job: "nightly", folder: "backups", was: "disk/backups", now: "stick/backups"),
         .noBackups(job: "nightly", folder: "backups"), .copiesGone(job: "nightly", to: "nas:backups", copies: 3),
+        .copiesLost(to: "nas:backups", copies: 1, last: "login.kcb"),
+        .copiesLost(to: "nas:backups", copies: 16, last: "login.kcb"),
         .notCopiedYet(archive: "login.kcb"), .incompleteCopy(archive: "login.kcb"),
         .receiptNumberLost(path: "/home/ada/.local/share/kcbackup/receipt-sequence-KC-ABCD-EFGH-IJKL-MNOP-QRST"),
         .copiesGone(job: "nightly", to: "/media/usb", copies: 1), .notOfCron(time: "Mon..Fri"),

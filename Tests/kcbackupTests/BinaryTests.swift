@@ -265,16 +265,18 @@ struct BinaryTests {
             """
             # read -d : takes all up to the colon at the end of a prompt.
             coproc { script -qec '"$KCBACKUP" keychain create typed; echo "status $?"; stty -a' /dev/null; }
-            read -r -t 60 -d : -u ${COPROC[0]} asked; echo "$asked"
-            echo 'walnut cactus velvet 7 thunder' >&${COPROC[1]}
-            read -r -t 60 -d : -u ${COPROC[0]} asked
-            echo 'walnut cactus velvet 7 thunder' >&${COPROC[1]}
-            cat <&${COPROC[0]} >rest
+            exec {from}<&${COPROC[0]} {to}>&${COPROC[1]}
+            read -r -t 60 -d : -u $from asked; echo "$asked"
+            echo 'walnut cactus velvet 7 thunder' >&$to
+            read -r -t 60 -d : -u $from asked
+            echo 'walnut cactus velvet 7 thunder' >&$to
+            cat <&$from >rest
             grep -c walnut rest; grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
             coproc { script -qec 'trap : INT; "$KCBACKUP" keychain create other; echo "status $?"; stty -a' /dev/null; }
-            read -r -t 60 -d : -u ${COPROC[0]} asked
-            printf '\\003' >&${COPROC[1]}
-            cat <&${COPROC[0]} >rest
+            exec {from}<&${COPROC[0]} {to}>&${COPROC[1]}
+            read -r -t 60 -d : -u $from asked
+            printf '\\003' >&$to
+            cat <&$from >rest
             grep -c "^kcbackup: error: interrupted" rest; grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
             "$KCBACKUP" keychain info typed --json >/dev/null; echo $?
             "$KCBACKUP" keychain info other 2>/dev/null; echo $?
@@ -301,16 +303,17 @@ struct BinaryTests {
             # dash leaves the terminal as it finds it, where bash would repair it.
             export COMMAND='"$KCBACKUP" keychain create typed; echo "status $?"; stty -a; fg >fg; echo "status $?"; stty -a'
             coproc { script -qec 'dash -c "set -m; $COMMAND"' /dev/null; }
-            read -r -t 60 -d : -u ${COPROC[0]} asked
-            printf 'half an ans\\032' >&${COPROC[1]}
-            read -r -t 60 -d : -u ${COPROC[0]} again
+            exec {from}<&${COPROC[0]} {to}>&${COPROC[1]}
+            read -r -t 60 -d : -u $from asked
+            printf 'half an ans\\032' >&$to
+            read -r -t 60 -d : -u $from again
             grep -o "status [0-9]*" <<<"$again"; grep -ow -e "-*echo" <<<"$again"
             grep -o "Enter the new passcode.*" <<<"$again"
             for answer in 1 2; do
-              echo 'walnut cactus velvet 7 thunder' >&${COPROC[1]}
-              [ $answer = 2 ] || read -r -t 60 -d : -u ${COPROC[0]} asked
+              echo 'walnut cactus velvet 7 thunder' >&$to
+              [ $answer = 2 ] || read -r -t 60 -d : -u $from asked
             done
-            cat <&${COPROC[0]} >rest
+            cat <&$from >rest
             grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest; grep -c walnut rest
             echo 'walnut cactus velvet 7 thunder' | "$KCBACKUP" keychain unlock typed --passcode fd:0 2>&1 | grep -c wrong
             """)
@@ -332,10 +335,11 @@ struct BinaryTests {
         let outcome = try shell(
             """
             coproc { script -qec 'trap : QUIT; sh -c "echo pid \\$\\$; exec \\"\\$KCBACKUP\\" keychain create typed"; echo "status $?"; stty -a' /dev/null; }
-            read -r -t 60 -u ${COPROC[0]} word pid
-            read -r -t 60 -d : -u ${COPROC[0]} asked
-            if [ \(how) = HUP ]; then kill -HUP ${pid%?}; else printf '\(how)' >&${COPROC[1]}; fi
-            cat <&${COPROC[0]} >rest
+            exec {from}<&${COPROC[0]} {to}>&${COPROC[1]}
+            read -r -t 60 -u $from word pid
+            read -r -t 60 -d : -u $from asked
+            if [ \(how) = HUP ]; then kill -HUP ${pid%?}; else printf '\(how)' >&$to; fi
+            cat <&$from >rest
             grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest; head -1 rest | tr -d ' \\r'
             "$KCBACKUP" keychain info typed 2>/dev/null; echo $?
             """)

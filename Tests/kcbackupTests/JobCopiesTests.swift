@@ -145,6 +145,29 @@ struct JobCopiesTests {
         #expect(try names("remote/x") == names("b") && names("b").count == 4)
     }
 
+    @Test(
+        "If older copies were removed, the next run says so to nobody's terminal, copies them again, and ends with 19")
+    func removed() throws {
+        for _ in 0..<4 { #expect(run("run x").status == .ok) }
+        let names = try self.names("remote/x").sorted()
+        for name in names[1...2] { try FileManager.default.removeItem(atPath: home.path("remote/x/\(name)")) }
+        let found = run("run x")
+        #expect(found.status == .notCopied, "\(found.messages)")
+        #expect(
+            found.messages.contains(
+                "copies were lost at 'nas:x': 2 older copies were gone, the newest of them '\(names[2])', and are there again"
+            ),
+            "\(found.messages)")
+        #expect(try self.names("remote/x") == self.names("b") && self.names("b").count == 5)
+        let status = run("status")
+        #expect(status.status == .notCopied && status.text.contains("2 older copies were gone"), "\(status.text)")
+        #expect(run("run x").status == .ok && run("status").status == .ok)
+        let figures = run("status --prometheus").text
+        #expect(figures.contains(#"kcbackup_copies_there{job="x",to="nas:x"} 6"#), "\(figures)")
+        #expect(figures.contains(/kcbackup_copies_oldest_timestamp_seconds\{.*\} 1[67]\d{8}\n/), "\(figures)")
+        #expect(run("status --json").text.contains(#""there":6,"oldest":"20"#))
+    }
+
     @Test("A newest copy that was cut off is reported by the next run")
     func truncated() throws {
         #expect(run("schedule edit x --if-changed").status == .ok)

@@ -104,7 +104,7 @@ struct ProtectionPlanTests {
         let script = """
             set -eu
             chmod 711 .
-            install -m 755 "$program" kcbackup
+            install -m 755 "$program" "${program%/*}/kcbackup-protect" .
             mkdir -m 700 home
             echo one > home/a
             chown -R 64321 home

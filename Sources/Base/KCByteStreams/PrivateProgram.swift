@@ -28,10 +28,13 @@ package enum PrivateProgram {
     /// The status of the program that a path leads to.
     private static func status(of path: String) throws(FileFailure) -> EntryStatus {
         guard let target = Path.real(path) else { throw FileFailure(path, .notFound) }
-        let (folder, name) = Path.split(target)
-        guard let status = try OpenFolder(folder).status(of: name), status.kind == .file else {
-            throw FileFailure(path, .notRegular)
+        // The folder need not be one that can be listed.
+        var status = stat()
+        guard unsafe lstat(target, &status) == 0 else {
+            throw FileFailure(path, errno == ENOENT ? .notFound : .system(errno, doing: "examining"))
         }
-        return status
+        let entry = EntryStatus(status)
+        guard entry.kind == .file else { throw FileFailure(path, .notRegular) }
+        return entry
     }
 }

@@ -6,18 +6,28 @@ internal import KCKeychainModel
 extension BackupState {
     /// The metrics of copies; none if no job copies.
     private var copyMetrics: [String] {
-        let name = "kcbackup_copies_last_good_timestamp_seconds"
+        copyMetric("last_good_timestamp_seconds", "When all copies of a job were last on a remote; 0 for never.") {
+            seconds($0.good)
+        }
+            + copyMetric("there", "How many archives of a job's folder have a copy on a remote, as of the last run.") {
+                Int64($0.record?.copied.count ?? 0)
+            }
+            + copyMetric("oldest_timestamp_seconds", "When the oldest of these was made; 0 if there is none.") {
+                seconds($0.record?.oldest)
+            }
+    }
+
+    private func copyMetric(
+        _ suffix: String, _ help: String, _ value: (BackupState.CopyState) -> Int64
+    ) -> [String] {
+        let name = "kcbackup_copies_\(suffix)"
         let values = jobs.flatMap { job in
             job.copies.map { copies in
                 "\(name){job=\"\(Quoted.metricLabel(job.job.name))\",to=\"\(Quoted.metricLabel(copies.to))\"} "
-                    + "\(seconds(copies.good))\n"
+                    + "\(value(copies))\n"
             }
         }
-        if values.isEmpty { return [] }
-        return [
-            "# HELP \(name) When all copies of a job were last on a remote; 0 for never.\n", "# TYPE \(name) gauge\n",
-        ]
-            + values
+        return values.isEmpty ? [] : ["# HELP \(name) \(help)\n", "# TYPE \(name) gauge\n"] + values
     }
 
     /// The metrics of receipts; none if no job is in a fleet.

@@ -11,7 +11,7 @@ extension CopyRecord {
         (gone, lost) = (plan.gone, 0)
         doubtful = plan.doubtful + plan.unseen
         copied.subtract((plan.gone + plan.goneBefore).map(\.exact))
-        passed.formUnion(plan.goneBefore.map(\.exact))
+        passed.formUnion(Set(plan.goneBefore.map(\.exact)).subtracting(plan.lost.map(\.exact)))
     }
 
     /// Notes that none of the copies is there; no rule removes the archives of the newest here.

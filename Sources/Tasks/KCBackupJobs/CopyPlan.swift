@@ -10,7 +10,8 @@ package import KCKeychainModel
 /// if it has another size, was not what it should be, or was not read back for a week and is still the newest. If a
 /// rekey has made another file of the archive here, or a rule has removed it, the copy is compared with what was copied
 /// then. A copy that was not what it should be is compared again, whenever it is there, until it is that, also if
-/// others are newer by then.
+/// others are newer by then. An older copy is copied again if it is gone and no rule of the remote that removes by age could
+/// have removed it: an older one is there, or it was made in the last week.
 package struct CopyPlan {
     /// The archives to copy or to compare, in the order in which they were made.
     package let due: [CatalogueEntry]
@@ -25,14 +26,21 @@ package struct CopyPlan {
     /// The older copies that are not there anymore, as where the remote removes old ones by a rule of its own.
     package let goneBefore: [String]
 
+    /// The older copies that no rule by age has removed, and that are copied again.
+    package let lost: [String]
+
+    // In days; whoever lets a remote remove by age keeps more.
+    private static let leastAge: Int64 = 7
     // In days, as archives of the folder itself.
     private static let verifyAfter: Int64 = 7
 
     /// - Parameters:
     ///   - entries: the complete archives of the folder, in the order in which they were made.
     ///   - sizes: the files on the remote, with their sizes in bytes.
+    ///   - acceptsLoss: true if older copies may be gone, for whatever reason.
     package init(
-        _ entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64], _ record: CopyRecord, now: Timestamp
+        _ entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64], _ record: CopyRecord, now: Timestamp,
+        acceptsLoss: Bool = false
     ) {
         var due: Set<ExactText> = []
         var doubtful: [ExactText: CopyRecord.Newest] = [:]
@@ -41,7 +49,8 @@ package struct CopyPlan {
         for copy in record.doubtful where sizes[copy.name.fileName.exact] != nil {
             doubtful[copy.name.fileName.exact] = copy
         }
-        var (gone, goneBefore): ([String], [String]) = ([], [])
+        var (gone, goneBefore, lost): ([String], [String], [String]) = ([], [], [])
+        let recent = now.advanced(byMicroseconds: -Self.leastAge * 86_400_000_000)
         for (series, entries) in Dictionary(grouping: entries, by: \.series.exact) {
             due.formUnion(entries.filter(record.misses).map(\.name.exact))
             guard let newest = record.newest[series] else {
@@ -49,9 +58,8 @@ package struct CopyPlan {
                 continue
             }
             let name = newest.name.fileName.exact
-            goneBefore += entries.map(\.name).filter {
-                $0.exact != name && record.copied.contains($0.exact) && sizes[$0.exact] == nil
-            }
+            let older = entries.filter { $0.name.exact != name && record.copied.contains($0.name.exact) }
+            goneBefore += older.map(\.name).filter { sizes[$0.exact] == nil }
             if sizes[name] == nil {
                 gone.append(newest.name.fileName)
                 due.insert(name)
@@ -61,7 +69,12 @@ package struct CopyPlan {
                     doubtful[name] = newest
                 }
             }
+            if acceptsLoss { continue }
+            let first = older.firstIndex { sizes[$0.name.exact] != nil } ?? older.endIndex
+            lost += older[first...].filter { sizes[$0.name.exact] == nil }.map(\.name)
+            lost += older[..<first].filter { $0.created > recent }.map(\.name)
         }
+        due.formUnion(lost.map(\.exact))
         let files = Dictionary(entries.map { ($0.name.exact, $0.file.checksum) }) { first, _ in first }
         var alone: [CopyRecord.Newest] = []
         for (name, copy) in doubtful.sorted(by: { $0.key < $1.key }) {
@@ -77,6 +90,7 @@ package struct CopyPlan {
         self.alone = alone
         self.gone = gone.sorted()
         self.goneBefore = goneBefore.sorted()
+        self.lost = lost.sorted()
     }
 
     /// The archives to copy, at least, of a series of which no copies are known.

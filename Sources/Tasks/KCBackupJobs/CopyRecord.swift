@@ -111,6 +111,9 @@ package struct CopyRecord: Hashable, Sendable {
     /// When the newest copies were last read back and compared: the oldest of these times.
     package var verified: Timestamp? { newest.values.map(\.verified).min() }
 
+    /// When the oldest archive was made of which a copy is there, as far as is known.
+    package var oldest: Timestamp? { copied.compactMap { ArchiveName($0.string)?.time }.min() }
+
     /// Refuses a folder that has none of the copies that it held: its disk may not be mounted, or another one may be.
     ///
     /// Nothing is noted of a folder that is refused, so that it is refused until a copy is there again.

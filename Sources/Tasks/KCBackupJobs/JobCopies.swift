@@ -158,7 +158,8 @@ package struct JobCopies {
         do {
             let folder = try job.remote(record.to, makesFolder: acceptsLoss, on: machine)
             let sizes = try sizes(in: folder, &record)
-            let plan = CopyPlan(catalogue.complete, onRemote: sizes, record, now: now)
+            let plan = CopyPlan(
+                catalogue.complete, onRemote: sizes, record, now: now, acceptsLoss: acceptsLoss)
             (outcome.gone, outcome.goneBefore) = (plan.gone, plan.goneBefore)
             // A copy that an earlier run found damaged is so until it is read back, which this run may not come to.
             var doubtful = Set(record.doubtful.map(\.name.fileName.exact))
@@ -200,6 +201,9 @@ package struct JobCopies {
             }
             if outcome.failure == nil, let name = Self.changed(in: record, sizes, apartFrom: readBack) {
                 outcome.failure = RemoteFailure.exists(folder.location.appending(name))
+            }
+            if outcome.failure == nil, let last = plan.lost.last {
+                outcome.failure = JobFailure.copiesLost(to: record.to, copies: plan.lost.count, last: last)
             }
             record.keepOnly(catalogue)
         } catch {

@@ -314,7 +314,8 @@ struct JSONHome {
             step("run of a job that copies", "run far"),
             step("run of a job that copies", "run far"),
             step("run of a job that copies", "run far"),
-            Step(row: "run of a job that copies", line: ["run", "far"], gone: "remote/far", keepsOldest: true),
+            Step(
+                row: "run whose copies failed", line: ["run", "far"], status: 19, gone: "remote/far", keepsOldest: true),
             Step(row: "run whose copies failed", line: ["run", "far"], status: 19, lacksRclone: true),
             step("status", "status", 19),
             step("schedule remove", "schedule remove far"),

@@ -59,6 +59,13 @@ package func explainJob(_ problem: JobFailure) -> Explanation {
             hint:
                 "if they were removed on purpose, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' starts "
                 + "over there")
+    case .copiesLost(let to, let copies, let last):
+        Explanation(
+            .notCopied,
+            "\(counted(copies, "older copy", plural: "older copies")) \(copies == 1 ? "was" : "were") gone, the newest of them "
+                + "\(quoted(last)), and \(copies == 1 ? "is" : "are") there again",
+            hint: "a rule that removes by age takes the oldest first, and none of the last week: find out who did, and "
+                + "read the others back with 'kcbackup verify \(shellWord(to))'")
     case .notCopiedYet(let archive): Explanation(.notCopied, "\(quoted(archive)) is not there yet")
     case .incompleteCopy(let archive):
         Explanation(

@@ -225,6 +225,8 @@ extension BackupState.CopyState {
             ("to", .text(to)), ("result", .text(result)), ("tried", record.map { .text($0.tried.description) }),
             ("good", good.map { .text($0.description) }),
             ("readBack", record?.verified.map { .text($0.description) }),
+            ("there", record.map { .number($0.copied.count) }),
+            ("oldest", record?.oldest.map { .text($0.description) }),
             (
                 "newest",
                 record.map {

@@ -13,14 +13,16 @@ extension [JobCopies.Outcome] {
     func explanation(isGood: Bool, _ explain: (any Error) -> Explanation) -> Explanation? {
         if let interruption = interruption(explain) { return interruption }
         let failed = compactMap { outcome in
-            outcome.failure.map { (to: outcome.to, explanation: explain($0)) }
+            outcome.failure.map { (to: outcome.to, isWhole: $0.isOfCopiesLost, explanation: explain($0)) }
         }
-        guard let first = failed.first else { return nil }
+        // A copy that is not there is more urgent than one that was gone and is there again.
+        guard let first = failed.first(where: { !$0.isWhole }) ?? failed.first else { return nil }
         let others = failed.count == 1 ? "" : " (and \(failed.count - 1) more)"
-        return Explanation(
-            .notCopied,
-            "\(isGood ? "the backup is good, but is not" : "not all is") copied to \(quoted(first.to))\(others): \(first.explanation.message)"
-        ).adding(first.explanation.remedies)
+        let what =
+            first.isWhole
+            ? "copies were lost at" : isGood ? "the backup is good, but is not copied to" : "not all is copied to"
+        return Explanation(.notCopied, "\(what) \(quoted(first.to))\(others): \(first.explanation.message)")
+            .adding(first.explanation.remedies)
     }
 
     /// The signal that has ended the copying; nil if none has.
@@ -52,6 +54,11 @@ extension [JobCopies.Outcome] {
                 + "gone from \(quoted(outcome.to))"
         }
     }
+}
+
+extension Error {
+    /// True if copies were lost, and all are there again.
+    fileprivate var isOfCopiesLost: Bool { if case .copiesLost? = self as? JobFailure { true } else { false } }
 }
 
 extension Explanation {
