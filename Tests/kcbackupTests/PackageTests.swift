@@ -199,7 +199,7 @@ struct PackageTests {
             echo deb >"out/kcbackup_${version}_amd64.deb"
             echo tar >"out/kcbackup-$version-linux-x86_64.tar.gz"
             ssh-keygen -q -t ed25519 -N "" -f key
-            sign() { "$project/.ci/package/sign" out "$@" 2>&1 | sed "s,$version,VERSION,g; s,.*/sign: ,," || true; }
+            sign() { "$project/.ci/package/sign" out "$@" 2>&1 | sed "s,${version//./[.]},VERSION,g; s,.*/sign: ,," || true; }
             sign key
             echo bill >"out/kcbackup-$version-linux-x86_64.cdx.json"
             sign key
