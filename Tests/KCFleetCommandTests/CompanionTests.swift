@@ -69,4 +69,31 @@ struct CompanionTests {
 
                 """, "\(outcome.text)\(outcome.errorText)")
     }
+    @Test("A companion that others could replace is not run, and no reader either")
+    func replaceable() throws {
+        let outcome = try shell(
+            """
+            umask 022
+            mkdir -p prefix/bin prefix/libexec/kcbackup
+            cp "$KCBACKUP" prefix/bin/
+            for name in fleet read; do
+              printf '#!/bin/sh\\necho here\\n' >prefix/libexec/kcbackup/kcbackup-$name
+              chmod 775 prefix/libexec/kcbackup/kcbackup-$name
+            done
+            echo a >a.csv
+            prefix/bin/kcbackup keychain create --no-passcode -q 2>/dev/null
+            for words in 'fleet search index ada' 'import a.csv'; do
+              prefix/bin/kcbackup $words 2>&1 | sed "s,$PWD,HERE,g" | head -1
+              echo ${PIPESTATUS[0]}
+            done
+            """)
+        #expect(
+            outcome.text == """
+                kcbackup: error: 'HERE/prefix/libexec/kcbackup/kcbackup-fleet' is not run: others can change 'HERE/prefix/libexec/kcbackup/kcbackup-fleet' (mode 775)
+                4
+                kcbackup: error: 'HERE/prefix/libexec/kcbackup/kcbackup-read' is not run: others can change 'HERE/prefix/libexec/kcbackup/kcbackup-read' (mode 775)
+                4
+
+                """, "\(outcome.text)\(outcome.errorText)")
+    }
 }

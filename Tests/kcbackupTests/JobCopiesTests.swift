@@ -168,6 +168,22 @@ struct JobCopiesTests {
         #expect(run("status --json").text.contains(#""there":6,"oldest":"20"#))
     }
 
+    @Test("Lost copies are told beside another failure, and stay due")
+    func removedAndCut() throws {
+        for _ in 0..<3 { #expect(run("run x").status == .ok) }
+        let names = try self.names("remote/x").sorted()
+        try FileManager.default.removeItem(atPath: home.path("remote/x/\(names[1])"))
+        // Another file has the name of the newest.
+        try home.write("remote/x/\(names[2])", "other")
+        let found = run("run x")
+        #expect(
+            found.status == .notCopied && found.messages.contains("exists and is another file"), "\(found.messages)")
+        #expect(
+            found.messages.contains("1 older copy was gone from 'nas:x', which no rule by age explains"),
+            "\(found.messages)")
+        #expect(try self.names("remote/x").contains(names[1]))
+    }
+
     @Test("A newest copy that was cut off is reported by the next run")
     func truncated() throws {
         #expect(run("schedule edit x --if-changed").status == .ok)

@@ -31,7 +31,7 @@ package enum CompanionProgram {
         return last.exact == "bin" ? "\(prefix == "/" ? "" : prefix)/libexec/kcbackup/\(name)" : "\(folder)/\(name)"
     }
 
-    /// Checks that nobody could have put a companion there who could not have replaced this program.
+    /// Checks that a companion cannot be replaced by users who cannot replace this program.
     ///
     /// A missing one passes: starting it says so.
     package static func require(_ path: String) throws(Replaceable) {

@@ -36,7 +36,7 @@ package struct Successor {
     package let variables: [Variable]
     /// The descriptors that the command does not inherit, since secrets were read from them.
     package let withheld: [Int32]
-    /// True for a program of ours, by its path: a shell reads none that the kernel does not run.
+    /// True for a companion: it is run by its path, and never by a shell if the kernel refuses it.
     private let isCompanion: Bool
 
     // Shell scripts use the numbers below for files of their own.

@@ -29,7 +29,7 @@ package struct CopyPlan {
     /// The older copies that no rule by age has removed, and that are copied again.
     package let lost: [String]
 
-    // In days; whoever lets a remote remove by age keeps more.
+    // In days; a rule that removes copies by age keeps them for longer.
     private static let leastAge: Int64 = 7
     // In days, as archives of the folder itself.
     private static let verifyAfter: Int64 = 7

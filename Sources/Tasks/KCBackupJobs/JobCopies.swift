@@ -28,6 +28,8 @@ package struct JobCopies {
         package fileprivate(set) var gone: [String] = []
         /// The older copies that were there and are gone.
         package fileprivate(set) var goneBefore: [String] = []
+        /// The older copies that are gone and that no rule by age removed.
+        package fileprivate(set) var lost: [String] = []
         /// The newest copies that were read back or listed; those of keychains that are not backed up anymore are not.
         package fileprivate(set) var found: [CopyRecord.Newest] = []
         /// True if the record of earlier copies was damaged, and a new one is begun.
@@ -160,7 +162,7 @@ package struct JobCopies {
             let sizes = try sizes(in: folder, &record)
             let plan = CopyPlan(
                 catalogue.complete, onRemote: sizes, record, now: now, acceptsLoss: acceptsLoss)
-            (outcome.gone, outcome.goneBefore) = (plan.gone, plan.goneBefore)
+            (outcome.gone, outcome.goneBefore, outcome.lost) = (plan.gone, plan.goneBefore, plan.lost)
             // A copy that an earlier run found damaged is so until it is read back, which this run may not come to.
             var doubtful = Set(record.doubtful.map(\.name.fileName.exact))
             record.note(plan)

@@ -44,7 +44,12 @@ extension [JobCopies.Outcome] {
                     + (older == 0 ? "" : ", as \(older == 1 ? "is" : "are") \(counted(older, "older archive"))")
             }
         }
-        return renewed + gone
+        // Without another failure, the error says so.
+        let lost = filter { outcome in !outcome.lost.isEmpty && outcome.failure?.isOfCopiesLost == false }.map {
+            "\(counted($0.lost.count, "older copy", plural: "older copies")) \($0.lost.count == 1 ? "was" : "were") gone from "
+                + "\(quoted($0.to)), which no rule by age explains"
+        }
+        return renewed + gone + lost
     }
 
     /// The same of older copies alone, which a rule of the remote may have removed.

@@ -1,6 +1,5 @@
 internal import KCBackupTasks
 internal import KCByteStreams
-internal import KCCryptography
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
