@@ -37,19 +37,23 @@ struct CopyPlanTests {
         Dictionary(entries.map { ($0.name.exact, $0.file.size) }) { first, _ in first }
     }
 
+    private func copy(_ entry: CatalogueEntry, verified: Int64) throws -> CopyRecord.Copy {
+        CopyRecord.Copy(
+            entry, named: try #require(ArchiveName(entry.name)), size: entry.file.size,
+            digest: entry.file.checksum.digest,
+            verified: time(verified))
+    }
+
     private func record(
-        _ newest: [CatalogueEntry], after copied: [CatalogueEntry] = [], passed: [CatalogueEntry] = [], verified: Int64
+        _ copies: [CatalogueEntry], passed: [CatalogueEntry] = [], verified: Int64
     ) throws -> CopyRecord {
         var record = CopyRecord(to: "nas:x", tried: time(verified))
-        for entry in newest {
-            record.newest[entry.series.exact] = CopyRecord.Newest(
-                entry, named: try #require(ArchiveName(entry.name)), size: entry.file.size,
-                digest: entry.file.checksum.digest, verified: time(verified))
-        }
-        record.copied = Set((newest + copied).map(\.name.exact))
+        record.copies = try copies.map { try copy($0, verified: verified) }
         record.passed = Set(passed.map(\.name.exact))
         return record
     }
+
+    private func names(_ copies: [CopyRecord.Copy]) -> [String] { copies.map(\.name.fileName) }
 
     @Test("What no run has copied is due, also of a keychain that is new")
     func since() throws {
@@ -65,65 +69,56 @@ struct CopyPlanTests {
         let known = CopyRecord(to: "nas:x", tried: time(2), knowing: Array(entries[..<3]))
         #expect(CopyPlan(Array(entries[..<3]), onRemote: [:], known, now: time(2)).due == Array(entries[1...2]))
         #expect(CopyPlan(entries, onRemote: [:], known, now: time(4)).due == Array(entries[1...]))
-        #expect(entries.filter(known.misses) == Array(entries[1...]))
+        #expect(CopyPlan(entries, onRemote: nil, known, now: time(4)).due == Array(entries[1...]))
     }
 
-    @Test("A newest copy whose archive a rule has removed here is read back if it has another size")
-    func pruned() throws {
-        let entries = try [entry("a", 1), entry("a", 2)]
-        let known = try record([entries[0]], verified: 1)
-        let changed = CopyPlan([entries[1]], onRemote: [entries[0].name.exact: 3], known, now: time(2))
-        #expect(changed.due == [entries[1]] && changed.alone.map(\.name.fileName) == [entries[0].name])
-        #expect(CopyPlan([entries[1]], onRemote: sizes(entries[0]), known, now: time(2)).alone.isEmpty)
+    @Test("A copy of another size is read back, newest or not, also if its archive is gone here")
+    func changedSize() throws {
+        let entries = try [entry("a", 1), entry("a", 2), entry("a", 3)]
+        let known = try record(entries, verified: 3)
+        let there = sizes(entries[0], entries[1], entries[2])
+        for (index, here) in [(0, entries), (0, Array(entries[1...])), (2, entries)] {
+            var sizes = there
+            sizes[entries[index].name.exact] = 3
+            let plan = CopyPlan(here, onRemote: sizes, known, now: time(4))
+            #expect(plan.due.isEmpty && names(plan.reads) == [entries[index].name])
+            #expect(plan.changed == [entries[index].name.exact])
+        }
+        #expect(CopyPlan(entries, onRemote: there, known, now: time(4)).reads.isEmpty)
     }
 
-    @Test("A copy that was not what it should be stays due, and one from before a rekey is compared with what it was")
+    @Test("A copy that was not what it should be, or was away, is read back whenever it is there")
     func doubtful() throws {
         let entries = try [entry("a", 1), entry("a", 2)]
-        var known = try record([entries[1]], after: [entries[0]], verified: 2)
-        known.copied = []
+        var known = try record(entries, verified: 2)
+        known.copies[0].isDoubtful = true
         let plan = CopyPlan(entries, onRemote: sizes(entries[0], entries[1]), known, now: time(2))
-        #expect(plan.due == entries && plan.alone.isEmpty)
-        let rekeyed = try [entries[0], entry("a", 2, file: 2)]
-        let alone = CopyPlan(rekeyed, onRemote: sizes(entries[0], entries[1]), known, now: time(2))
-        #expect(alone.due == [entries[0]] && alone.alone.map(\.checksum) == [entries[1].file.checksum])
-    }
-
-    @Test("A copy that was not what it should be is read back whenever it is there, whatever was copied since")
-    func doubtfulAndPruned() throws {
-        let entries = try [entry("a", 1), entry("a", 2)]
-        var known = try record([entries[1]], verified: 2)
-        known.doubtful = Array(try record([entries[0]], verified: 1).newest.values)
-        let there = sizes(entries[0], entries[1])
-        let pruned = CopyPlan([entries[1]], onRemote: there, known, now: time(2))
-        #expect(pruned.due.isEmpty && pruned.alone == known.doubtful && pruned.doubtful == known.doubtful)
-        let removed = CopyPlan([entries[1]], onRemote: sizes(entries[1]), known, now: time(2))
-        #expect(removed.alone.isEmpty && removed.doubtful.isEmpty && removed.unseen == known.doubtful)
-        let unmounted = CopyPlan([entries[1]], onRemote: [:], known, now: time(2))
-        #expect(unmounted.alone.isEmpty && unmounted.doubtful.isEmpty && unmounted.unseen == known.doubtful)
-        #expect(pruned.unseen.isEmpty)
-        let kept = CopyPlan(entries, onRemote: there, known, now: time(2))
-        #expect(kept.due == [entries[0]] && kept.alone.isEmpty && kept.doubtful == known.doubtful)
+        #expect(plan.due.isEmpty && names(plan.reads) == [entries[0].name])
+        #expect(!known.settled.contains(entries[0].name.exact))
+        let removed = CopyPlan(entries, onRemote: sizes(entries[1]), known, now: time(2))
+        #expect(removed.due == [entries[0]] && removed.reads.isEmpty)
+        known.copies[0].isDoubtful = false
+        known.copies[0].isThere = false
+        let back = CopyPlan(entries, onRemote: sizes(entries[0], entries[1]), known, now: time(2))
+        #expect(back.due.isEmpty && names(back.reads) == [entries[0].name])
     }
 
     @Test("Archives made after one that a fast clock dated too late are due all the same, and none twice")
     func fastClock() throws {
         // In the order in which they were made.
         let entries = try [entry("a", 1), entry("a", 400), entry("a", 2), entry("a", 3)]
-        let known = try record([entries[1]], after: [entries[0]], verified: 400)
+        let known = try record(Array(entries[..<2]), verified: 400)
         let plan = CopyPlan(entries, onRemote: sizes(entries[0], entries[1]), known, now: time(3))
         #expect(plan.due == [entries[2], entries[3]])
-        let later = try record([entries[3]], after: Array(entries[..<3]), verified: 3)
-        #expect(
-            CopyPlan(entries, onRemote: sizes(entries[0], entries[1], entries[2], entries[3]), later, now: time(4)).due
-                .isEmpty)
+        let all = sizes(entries[0], entries[1], entries[2], entries[3])
+        #expect(CopyPlan(entries, onRemote: all, try record(entries, verified: 3), now: time(4)).due.isEmpty)
     }
 
-    @Test("A newest copy that was read back at a time in the future is compared again")
+    @Test("A newest copy that was read back at a time in the future is read again")
     func verifiedLater() throws {
         let last = try entry("a", 1)
-        #expect(
-            CopyPlan([last], onRemote: sizes(last), try record([last], verified: 400), now: time(3)).due == [last])
+        let known = try record([last], verified: 400)
+        #expect(names(CopyPlan([last], onRemote: sizes(last), known, now: time(3), reading: 0).reads) == [last.name])
     }
 
     @Test("Without a record, what is on the remote decides; a file of another size is no copy")
@@ -143,41 +138,66 @@ struct CopyPlanTests {
         #expect(plan.due == [entries[1], entries[2]])
     }
 
-    @Test("A newest copy is compared once a week, unless a rekey has made another file of the archive here")
+    @Test("A newest copy is read back once a week, also if a rekey has made another file of the archive here")
     func weekly() throws {
         let old = try entry("a", 1)
-        #expect(CopyPlan([old], onRemote: sizes(old), try record([old], verified: 1), now: time(7)).due.isEmpty)
-        #expect(CopyPlan([old], onRemote: sizes(old), try record([old], verified: 1), now: time(9)).due == [old])
-        let rekeyed = try entry("a", 1, file: 2)
-        let replaced = CopyPlan([rekeyed], onRemote: sizes(old), try record([old], verified: 1), now: time(9))
-        #expect(replaced.due.isEmpty && replaced.alone.map(\.checksum) == [old.file.checksum])
-        let soon = CopyPlan([rekeyed], onRemote: sizes(old), try record([old], verified: 1), now: time(3))
-        #expect(soon.due.isEmpty && soon.alone.isEmpty)
+        let known = try record([old], verified: 1)
+        for here in try [old, entry("a", 1, file: 2)] {
+            let soon = CopyPlan([here], onRemote: sizes(old), known, now: time(7), reading: 0)
+            #expect(soon.due.isEmpty && soon.reads.isEmpty)
+            let later = CopyPlan([here], onRemote: sizes(old), known, now: time(9), reading: 0)
+            #expect(later.due.isEmpty && later.reads == known.copies)
+        }
     }
 
-    @Test("A newest copy of another size is compared at once")
-    func truncated() throws {
-        let old = try entry("a", 1)
-        let plan = CopyPlan([old], onRemote: [old.name.exact: 3], try record([old], verified: 1), now: time(2))
-        #expect(plan.due == [old] && plan.gone.isEmpty)
+    @Test("Of the other copies, those are read back that were not for the longest time, and none twice in a week")
+    func rotation() throws {
+        let entries = try (1...5).map { try entry("a", $0) }
+        var known = try record(entries, verified: 19)
+        for (index, day) in [(0, 3), (1, 2), (2, 400), (3, 14)] { known.copies[index].verified = time(Int64(day)) }
+        let there = sizes(entries[0], entries[1], entries[2], entries[3], entries[4])
+        func reads(_ count: Int) -> [String] {
+            names(CopyPlan(entries, onRemote: there, known, now: time(20), reading: count).reads)
+        }
+        #expect(reads(0) == [] && reads(1) == [entries[2].name])
+        #expect(reads(9) == [2, 1, 0].map { entries[$0].name })
+        known.copies[3].verified = nil
+        #expect(Set(reads(2)) == [entries[2].name, entries[3].name])
     }
 
-    @Test("A newest copy that is gone is due, and named; older ones may go by age, and are told")
+    @Test("Sixty nightly copies are all read within sixty runs")
+    func wholeHistory() throws {
+        let entries = try (1...60).map { try entry("a", $0) }
+        var known = try record(entries, verified: 60)
+        for index in known.copies.indices { known.copies[index].verified = time(Int64(index) + 1) }
+        let there = Dictionary(uniqueKeysWithValues: entries.map { ($0.name.exact, $0.file.size) })
+        var read: Set<String> = []
+        for day in 61...120 {
+            for copy in CopyPlan(entries, onRemote: there, known, now: time(Int64(day))).reads {
+                read.insert(copy.name.fileName)
+                known.noteRead(copy, now: time(Int64(day)))
+            }
+        }
+        #expect(read == Set(entries.map(\.name)))
+    }
+
+    @Test("A newest copy that is gone is due, and named; older ones may go by age, and are told and forgotten")
     func gone() throws {
-        let entries = try [entry("a", 1), entry("a", 2), entry("a", 18)]
-        let known = try record([entries[2]], after: [entries[1]], passed: [entries[0]], verified: 19)
+        let entries = try [entry("a", 1), entry("a", 2), entry("a", 3)]
+        let known = try record(Array(entries[1...]), passed: [entries[0]], verified: 19)
         let plan = CopyPlan(entries, onRemote: [:], known, now: time(20))
         #expect(plan.due == [entries[2]] && plan.gone == [entries[2].name] && plan.goneBefore == [entries[1].name])
+        #expect(plan.lost.isEmpty && plan.expired == [entries[1].name.exact])
         let older = CopyPlan(entries, onRemote: sizes(entries[2]), known, now: time(20))
         #expect(older.due.isEmpty && older.gone.isEmpty && older.goneBefore == [entries[1].name] && older.lost.isEmpty)
     }
 
     @Test(
-        "Older copies that no rule by age has removed are copied again: an older one is there, or they are of this week"
+        "Copies that no rule by age has removed are lost and made again: an older one is there, or they are of this week"
     )
     func lostCopies() throws {
         let entries = try [1, 2, 3, 18, 19].map { try entry("a", $0) }
-        let known = try record([entries[4]], after: Array(entries[..<4]), verified: 19)
+        let known = try record(entries, verified: 19)
         func plan(acceptsLoss: Bool = false, _ there: [CatalogueEntry]) -> CopyPlan {
             let sizes = Dictionary(uniqueKeysWithValues: there.map { ($0.name.exact, $0.file.size) })
             return CopyPlan(entries, onRemote: sizes, known, now: time(20), acceptsLoss: acceptsLoss)
@@ -188,6 +208,22 @@ struct CopyPlanTests {
         #expect(all.due == [entries[3]] && all.lost == [entries[3].name] && all.goneBefore.count == 4)
         #expect(plan([entries[2], entries[3], entries[4]]).lost.isEmpty)
         #expect(plan(acceptsLoss: true, [entries[4]]).lost.isEmpty)
+        let newest = plan(Array(entries[..<4]))
+        #expect(newest.due == [entries[4]] && newest.lost == [entries[4].name] && newest.gone == newest.lost)
+    }
+
+    @Test("A lost copy whose archive is gone here, too, is told once, and counted until an older one expires")
+    func lostForever() throws {
+        let entries = try [1, 2, 3].map { try entry("a", $0) }
+        var known = try record(entries, verified: 3)
+        let plan = CopyPlan([entries[2]], onRemote: sizes(entries[0], entries[2]), known, now: time(4))
+        #expect(plan.due.isEmpty && plan.lost == [entries[1].name])
+        known.note(plan)
+        #expect(known.missing == 1 && known.there.count == 2)
+        #expect(known.loss(of: plan.lost) == .copiesLost(to: "nas:x", copies: 1, last: entries[1].name, missing: 1))
+        #expect(CopyPlan([entries[2]], onRemote: sizes(entries[0], entries[2]), known, now: time(5)).lost.isEmpty)
+        known.note(CopyPlan([entries[2]], onRemote: sizes(entries[2]), known, now: time(20)))
+        #expect(known.missing == 0 && known.there.count == 1)
     }
 
     @Test("A newest copy that is gone is due with what was made since; it is only named if its archive is gone here")
@@ -200,10 +236,21 @@ struct CopyPlanTests {
         #expect(later.due == [entries[1]] && later.gone == [entries[0].name])
     }
 
+    @Test("A folder that cannot be listed gets what no run has copied, and nothing is read or missed")
+    func unlisted() throws {
+        let entries = try [entry("a", 1), entry("a", 2)]
+        var known = try record([entries[0]], verified: 1)
+        known.copies[0].verified = nil
+        let plan = CopyPlan(entries, onRemote: nil, known, now: time(20))
+        #expect(plan.due == [entries[1]] && plan.reads.isEmpty && plan.gone.isEmpty && plan.lost.isEmpty)
+        known.note(plan)
+        #expect(known.isUnlisted && known.unread == 1 && known.missing == 0)
+    }
+
     @Test("A folder with none of the copies that it held is refused; one of them, or none before, is enough")
     func lost() throws {
         let entries = try [entry("a", 1), entry("a", 2), entry("b", 1)]
-        let known = try record([entries[1]], after: [entries[0]], verified: 2)
+        let known = try record(Array(entries[..<2]), verified: 2)
         let other = Set([entries[2].name.exact])
         for files in [[], other] {
             #expect(throws: JobFailure.copiesGone(job: "x", to: "nas:x", copies: 2)) {
@@ -216,20 +263,23 @@ struct CopyPlanTests {
 
     @Test("Records are read as they were written, and others are not")
     func lines() throws {
-        var first = try record([entry("a", 1), entry("b", 2)], passed: [entry("a", 0)], verified: 3)
+        var first = try record([entry("a", 1), entry("c", 1), entry("b", 2)], passed: [entry("a", 0)], verified: 3)
         first.good = time(3)
         first.gone = ["one", "two"]
         first.lost = 2
-        first.doubtful = Array(try record([entry("c", 1)], verified: 3).newest.values)
+        first.copies[1].isDoubtful = true
+        first.copies[1].isThere = false
+        first.copies[2].verified = nil
         var second = CopyRecord(to: "nas:y", tried: time(4))
         second.failed = CopyRecord.Failed(RunOutcome(code: 74), message: "no such host", hints: ["one", "two"])
+        second.isUnlisted = true
         let fields = CopyRecord.fields([first, second])
         #expect(CopyRecord.records(fields) == [first, second])
         #expect(CopyRecord.records(StateFields()) == [])
         let text = String(decoding: fields.encoded, as: UTF8.self)
         for (part, other) in [
-            ("tried", "tired"), ("newest 2", "newest x"), ("doubtful 2", "doubtful x"), ("failed 74", "failed x"),
-            ("to nas:x", "at nas:x"),
+            ("tried", "tired"), ("copy 2", "copy x"), ("is missing", "is there"), ("failed 74", "failed x"),
+            ("to nas:x", "at nas:x"), (" - ", " never "),
             ("file 1", "file"), ("genp", "gemp"), ("key age1a", "kex age1a"),
         ] {
             let changed = try #require(StateFields(parsing: Array(text.replacing(part, with: other).utf8)))

@@ -89,7 +89,7 @@ struct JobCopiesTests {
         let outcome = try copy()
         #expect(outcome.copied == 0 && outcome.failure != nil)
         #expect(try Path.names(in: folder.path("stick")).isEmpty)
-        #expect(try record?.copied.isEmpty == true)
+        #expect(try record?.copies.isEmpty == true)
     }
 }
 

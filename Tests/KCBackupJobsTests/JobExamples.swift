@@ -37,6 +37,7 @@ extension Job {
         job.time = "Mon..Fri 12:00"
         job.copyTo = ["nas:b", "/mnt/c"]
         job.copiesReadable = true
+        job.verifiedCopies = 3
         job.fleet = "nas:fleet"
         job.onSuccess = "-n"
         job.onFailure = "mail -s 'no backup' ada"

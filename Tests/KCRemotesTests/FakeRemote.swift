@@ -1,5 +1,6 @@
 import Foundation
 import KCByteStreams
+import KCCryptography
 import Testing
 
 @testable import KCRemotes
@@ -29,6 +30,8 @@ final class FakeRemote {
     /// How the remote treats a condition for an upload.
     enum Conditions { case kept, ignored, refused }
     var conditions = Conditions.kept
+    /// The verbs that the remote refuses.
+    var refused: Set<String> = []
     /// Files that may not be deleted.
     var kept: Set<String> = []
     /// True if renaming a file replaces another one.
@@ -71,6 +74,7 @@ final class FakeRemote {
             for (path, bytes) in before where path.hasSuffix(".kcb") && files[path] != bytes { violations.append(path) }
         }
         let fault = faults[number]
+        if refused.contains(verb) { return ProgramEnding(status: 1, messages: "AccessDenied: status code: 403") }
         if fault == .nothing { return ProgramEnding(status: failure.status, messages: failure.message) }
         let ending = try perform(fault)
         return fault == nil || fault == .rotten
@@ -85,6 +89,11 @@ final class FakeRemote {
         case .rotten: bytes.dropLast() + [bytes[bytes.count - 1] ^ 1]
         default: bytes
         }
+    }
+
+    /// The names that a call is about.
+    private static func included(_ arguments: [String]) -> [String] {
+        arguments.indices.filter { arguments[$0] == "--include" }.map { String(arguments[$0 + 1].dropFirst()) }
     }
 
     static let fine = ProgramEnding(status: 0, messages: "")
@@ -114,22 +123,27 @@ final class FakeRemote {
             }
             for byte in bytes { try receive([byte].span) }
         case "copy":
-            let pattern = try #require(arguments.firstIndex(of: "--include")) + 1
-            let name = String(arguments[pattern].dropFirst())
             let local = arguments[arguments.count - 2]
-            let target = "\(path(1))/\(name)"
+            let isFree = Self.included(arguments).allSatisfy { files["\(path(1))/\($0)"] == nil }
             if let header = arguments.firstIndex(of: "--header") {
                 #expect(arguments[header + 1] == "If-None-Match: *")
                 // Without these options, an upload would see, compare and delete what another machine has written.
                 #expect(arguments.contains("--no-check-dest") && arguments.contains("--s3-no-head"))
                 if conditions == .refused { return ProgramEnding(status: 1, messages: "api error NotImplemented") }
-                if conditions == .kept, files[target] != nil {
-                    return ProgramEnding(status: 1, messages: "PreconditionFailed: At least one of")
-                }
-            } else if files[target] != nil {
-                return ProgramEnding(status: 6, messages: "immutable file modified")
             }
-            files[target] = try written("\(local)/\(name)")
+            let mayReplace = arguments.contains("--header") && conditions == .ignored
+            for name in Self.included(arguments) where mayReplace || files["\(path(1))/\(name)"] == nil {
+                files["\(path(1))/\(name)"] = try written("\(local)/\(name)")
+            }
+            if mayReplace || isFree { break }
+            return arguments.contains("--header")
+                ? ProgramEnding(status: 1, messages: "PreconditionFailed: At least one of")
+                : ProgramEnding(status: 6, messages: "immutable file modified")
+        case "hashsum":
+            for name in Self.included(arguments) {
+                guard let bytes = files["\(path(1))/\(name)"] else { continue }
+                try receive(Array("\(SHA256.hash(bytes.span).hex)  \(name)\n".utf8).span)
+            }
         case "copyto":
             uploads[path(1), default: 0] += 1
             files[path(1)] = try written(arguments[arguments.count - 2])

@@ -28,6 +28,7 @@ struct JobSettingTests {
                 $0.request.backup.access.skipsLocked = true
                 $0.request.backup.access.key = .passcode(.command("pass 'x'"))
                 $0.copiesReadable = true
+                $0.verifiedCopies = 0
                 $0.copyTo = ["nas:b", "/mnt/c"]
                 $0.fleet = "nas:fleet"
             },
@@ -62,6 +63,7 @@ struct JobSettingTests {
         read.keep = try parsed.rules.retention()
         read.time = try #require(parsed.at)
         (read.copyTo, read.fleet) = (parsed.copyTo, parsed.fleet)
+        read.verifiedCopies = parsed.verifyCopies.flatMap { Int($0) } ?? 1
         read.copiesReadable = parsed.create.folder.metadataReadable
         (read.onSuccess, read.onFailure) = (parsed.onSuccess, parsed.onFailure)
         read.hookTimeout = try parsed.hookTimeout.map { try LockWaitOption.wait($0, of: .hookTimeout) }

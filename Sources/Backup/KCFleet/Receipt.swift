@@ -45,7 +45,8 @@ package struct Receipt: Hashable, Sendable {
     package let archiveCount: Int
     /// The sizes of these archives together, in bytes.
     package let size: UInt64
-    /// When the one of them that was not verified for the longest time was last found intact; nil if there is none.
+    /// When the one of them that was not verified for the longest time was last found intact; nil if one never was, or
+    /// there is none.
     package let verified: Timestamp?
     /// As many of them as fit.
     package let archives: [Archive]
@@ -59,11 +60,11 @@ package struct Receipt: Hashable, Sendable {
         package let size: UInt64
         /// The SHA-256 of the file.
         package let digest: SHA256Digest
-        /// When it was last read to its end and found intact.
-        package let verified: Timestamp
+        /// When it was last read to its end and found intact; nil if the machine may not read it.
+        package let verified: Timestamp?
 
         /// Creates a description of an archive.
-        package init(name: String, archiveID: [UInt8], size: UInt64, digest: SHA256Digest, verified: Timestamp) {
+        package init(name: String, archiveID: [UInt8], size: UInt64, digest: SHA256Digest, verified: Timestamp?) {
             self.name = name
             self.archiveID = archiveID
             self.size = size
@@ -93,7 +94,8 @@ package struct Receipt: Hashable, Sendable {
             jobs: Self.list(names).count <= Self.jobsLimit ? names : [], result: result, good: good,
             keySet: hash.finalize(), keys: Array(sorted.map(Self.fingerprint).sorted().prefix(Self.listedKeyLimit)),
             counts: counts, archiveCount: archives.count, size: archives.reduce(0) { $0 &+ $1.size },
-            verified: archives.map(\.verified).min(), archives: archives)
+            verified: archives.contains { $0.verified == nil } ? nil : archives.compactMap(\.verified).min(),
+            archives: archives)
     }
 
     /// Creates a receipt from what is in a file.

@@ -106,7 +106,8 @@ extension Receipt {
             let id = Hexadecimal.encode(archive.archiveID)
             CanonicalJSON.literal(
                 ",\"archive\":\"\(id)\",\"size\":\(archive.size),\"sha256\":\"\(archive.digest.hex)\"", into: &text)
-            CanonicalJSON.literal(",\"verified\":\"\(archive.verified)\"}", into: &text)
+            if let verified = archive.verified { CanonicalJSON.literal(",\"verified\":\"\(verified)\"", into: &text) }
+            CanonicalJSON.literal("}", into: &text)
         }
         CanonicalJSON.literal("]", into: &text)
         return text
@@ -200,8 +201,7 @@ extension Receipt.Archive {
         let size = UInt64(try scanner.number(in: bytes, from: 0, to: Int64.max))
         try scanner.literal(",\"sha256\":", in: bytes)
         let digest = try scanner.digest(in: bytes)
-        try scanner.literal(",\"verified\":", in: bytes)
-        let verified = try scanner.time(in: bytes)
+        let verified = scanner.skip(",\"verified\":", in: bytes) ? try scanner.time(in: bytes) : nil
         try scanner.literal("}", in: bytes)
         self.init(name: name, archiveID: archiveID, size: size, digest: digest, verified: verified)
     }

@@ -16,7 +16,7 @@ package struct FolderMover: RemoteMover {
 
     /// A file gets its name when it is complete and on the disk, unless the name is taken: the file system decides that.
     package func directWrite(to folder: RemoteLocation) throws -> DirectWrite? {
-        { path in try write(path, into: folder) }
+        { paths in for path in paths { try write(path, into: folder) } }
     }
 
     private func write(_ path: String, into folder: RemoteLocation) throws {

@@ -52,9 +52,9 @@ package struct Rclone: RemoteMover {
             left += options.inner
         }
         if writing == .parts { return nil }
-        return { [writing] path in
-            if try writing == .conditional && upload(path, into: folder, isConditional: true) { return }
-            _ = try upload(path, into: folder, isConditional: false)
+        return { [writing] paths in
+            if try writing == .conditional && upload(paths, into: folder, isConditional: true) { return }
+            _ = try upload(paths, into: folder, isConditional: false)
         }
     }
 
@@ -108,29 +108,30 @@ package struct Rclone: RemoteMover {
         if count != size { throw RemoteFailure.changed(file) }
     }
 
-    /// Writes a file into a folder of an object store under its own name.
+    /// Writes files of one folder into a folder of an object store under their own names.
     ///
     /// - Parameters:
-    ///   - path: the absolute path of the file.
-    ///   - isConditional: true to have the server refuse it if the name is taken, also by a file that another machine
+    ///   - paths: the absolute paths of the files, of which there is at least one.
+    ///   - isConditional: true to have the server refuse each whose name is taken, also by a file that another machine
     ///     is writing. Each request carries the condition, so rclone must make no other ones: a question for what is
     ///     there would fail. The option for uploads alone is ignored by versions before 1.72.
     /// - Returns: false if the server knows no conditions, and has written nothing.
     /// - Throws: `RemoteFailure` (`exists` if the name is taken by another file), and what the runner throws.
-    func upload(_ path: String, into folder: RemoteLocation, isConditional: Bool) throws -> Bool {
-        let (parent, name) = Path.split(path)
+    func upload(_ paths: [String], into folder: RemoteLocation, isConditional: Bool) throws -> Bool {
+        let parent = Path.split(paths[0]).folder
+        let target = paths.count == 1 ? folder.appending(Path.split(paths[0]).name) : folder
         // In one request up to 5 GiB, the most that S3 takes. Asked about what it wrote, it could answer with what
         // another machine wrote meanwhile, which rclone would take for a damaged upload, and delete.
         let condition = [
             "--no-check-dest", "--s3-no-head", "--s3-upload-cutoff", "5Gi", "--header", "If-None-Match: *",
         ]
         let arguments =
-            ["copy", "--include", "/" + Self.pattern(of: name), "--max-depth", "1", "--copy-links"]
+            ["copy"] + Self.including(paths.map { Path.split($0).name }) + ["--max-depth", "1", "--copy-links"]
             + (isConditional ? condition : ["--immutable", "--checksum", "--s3-no-head"])
         let ending = try call(arguments, [parent, folder.folderText]) { _ in }
-        if ending.status == Self.isImmutable { throw RemoteFailure.exists(folder.appending(name)) }
+        if ending.status == Self.isImmutable { throw RemoteFailure.exists(target) }
         if isConditional, ending.status != 0, ending.messages.exact.contains("NotImplemented") { return false }
-        try require(ending, folder.appending(name))
+        try require(ending, target)
         return true
     }
 
@@ -143,8 +144,11 @@ package struct Rclone: RemoteMover {
         try require(call(arguments, [path, file.text]) { _ in }, file)
     }
 
+    /// Flags that leave only files of these names.
+    static func including(_ names: [String]) -> [String] { names.flatMap { ["--include", "/" + pattern(of: $0)] } }
+
     /// A pattern that only this name matches.
-    static func pattern(of name: String) -> String {
+    private static func pattern(of name: String) -> String {
         var pattern: [UInt8] = []
         for byte in name.utf8 {
             if "*?[]{}\\".utf8.contains(byte) { pattern.append(UInt8(ascii: "\\")) }

@@ -20,9 +20,7 @@ package struct RemoteBucket {
 
     /// Deletes a version of a file; `deletefile` of old rclone finds none where the file is deleted.
     func deleteVersion(_ name: String) throws {
-        let arguments = [
-            "delete", "--s3-versions", "--max-depth", "1", "--include", "/" + Rclone.pattern(of: name),
-        ]
+        let arguments = ["delete", "--s3-versions", "--max-depth", "1"] + Rclone.including([name])
         try rclone.require(rclone.call(arguments, [folder.folderText]) { _ in }, folder)
     }
 

@@ -12,7 +12,7 @@ package struct RemoteFolder {
     package let location: RemoteLocation
     let mover: any RemoteMover
     /// How a file gets there under its own name; nil if it could be seen there before it is complete.
-    private let direct: DirectWrite?
+    let direct: DirectWrite?
     /// Lets some time pass between two looks at what another run does.
     private let pause: () throws -> Void
     // Rounds in which other machines begin to write a file of the same name; each ends with fewer of them.
@@ -27,13 +27,15 @@ package struct RemoteFolder {
         case present
     }
 
-    /// A file on the remote, as it was read back.
+    /// A file on the remote.
     package struct Copy: Hashable, Sendable {
         package let outcome: Outcome
         /// The size in bytes.
         package let size: UInt64
         /// The SHA-256 of its bytes.
         package let digest: SHA256Digest
+        /// False if it was written and may not be read, so that nothing shows that it is there.
+        package let isReadBack: Bool
     }
 
     /// Looks at how the remote is configured.
@@ -125,13 +127,10 @@ package struct RemoteFolder {
     /// - Throws: as `put`.
     package func copy(_ file: OpenFile) throws -> Copy {
         let wanted = try wanted(file)
-        let target = location.appending(wanted.name)
-        // A name with a line break would make every later listing of the folder unclear.
-        guard RemoteLocation(destination: target.text) == target else { throw RemoteFailure.unusableName(wanted.name) }
-        var trouble = RemoteFailure.busy(target)
+        var trouble = RemoteFailure.busy(location.appending(wanted.name))
         for _ in 0..<Self.attemptLimit {
             switch try attempt(wanted, from: file) {
-            case .done(let outcome): return Copy(outcome: outcome, size: wanted.size, digest: wanted.digest)
+            case .done(let outcome): return wanted.copy(outcome)
             case .again(let failure): trouble = failure
             }
         }
@@ -152,8 +151,7 @@ package struct RemoteFolder {
         // A part left by a run that was broken off may be incomplete. Another run that is writing it finds this one.
         for part in Self.parts(of: wanted.name, in: before) where part.hasContent(wanted.digest) { try discard(part) }
         if let entry = Self.entry(wanted.name, in: before) {
-            try require(entry, toBe: wanted)
-            return .done(.present)
+            return .done(try complete(entry, wanted, from: file))
         }
         if let direct {
             try write(wanted, from: file, direct)
@@ -167,20 +165,24 @@ package struct RemoteFolder {
     }
 
     /// A file as it should be on the remote.
-    private struct Wanted {
+    struct Wanted {
         let name: String
         let size: UInt64
         let digest: SHA256Digest
+
+        func copy(_ outcome: Outcome, isReadBack: Bool = true) -> Copy {
+            Copy(outcome: outcome, size: size, digest: digest, isReadBack: isReadBack)
+        }
     }
 
     /// Writes a file under its name.
     private func write(_ wanted: Wanted, from file: OpenFile, _ direct: DirectWrite) throws {
         do {
-            try direct(file.path)
+            try direct([file.path])
         } catch RemoteFailure.exists(let target) {
             // The existing file is this one if the answer to a first request was lost, and rclone repeated it.
             guard let entry = try self.file(named: wanted.name) else { throw RemoteFailure.exists(target) }
-            try require(entry, toBe: wanted)
+            _ = try complete(entry, wanted, from: file)
         } catch RemoteFailure.missing {
             // Only a bucket is not made on the way.
             throw RemoteFailure.missing(location)
@@ -301,27 +303,32 @@ package struct RemoteFolder {
         files.first { $0.name.exact == name.exact }
     }
 
-    private func wanted(_ file: OpenFile) throws -> Wanted {
-        Wanted(name: Path.split(file.path).name, size: try file.size(), digest: try Self.digest(of: file))
+    /// - Throws: `RemoteFailure.unusableName`, `FileFailure`, `StreamFailure`, `CryptographyFailure`.
+    func wanted(_ file: OpenFile) throws -> Wanted {
+        let name = Path.split(file.path).name
+        let target = location.appending(name)
+        // A name with a line break would make every later listing of the folder unclear.
+        guard RemoteLocation(destination: target.text) == target else { throw RemoteFailure.unusableName(name) }
+        return Wanted(name: name, size: try file.size(), digest: try Self.digest(of: FileSlice(whole: file)))
     }
 
     private func require(_ entry: RemoteEntry, toBe wanted: Wanted) throws {
         guard try isCopy(entry, of: wanted) else { throw RemoteFailure.exists(location.appending(entry.name)) }
     }
 
-    private func isCopy(_ entry: RemoteEntry, of wanted: Wanted) throws -> Bool {
+    func isCopy(_ entry: RemoteEntry, of wanted: Wanted) throws -> Bool {
         try entry.size == wanted.size && digest(of: entry) == wanted.digest
     }
 
-    private func digest(of entry: RemoteEntry) throws -> SHA256Digest {
+    func digest(of entry: RemoteEntry) throws -> SHA256Digest {
         var hash = SHA256()
         try read(entry) { hash.update($0) }
         return hash.finalize()
     }
 
-    private static func digest(of file: OpenFile) throws -> SHA256Digest {
+    static func digest(of slice: FileSlice) throws -> SHA256Digest {
         var hash = SHA256()
-        var slice = try FileSlice(whole: file)
+        var slice = slice
         try slice.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
         return hash.finalize()
     }

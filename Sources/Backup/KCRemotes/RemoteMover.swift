@@ -1,4 +1,5 @@
 package import KCByteStreams
+package import KCCryptography
 
 /// A program that reads and writes the files of a remote: `Rclone`, or `Sftp`.
 ///
@@ -33,6 +34,14 @@ package protocol RemoteMover {
     /// Deletes a file.
     func delete(_ file: RemoteLocation) throws
 
+    /// True if one call can write or read many files.
+    var sharesCalls: Bool { get }
+
+    /// The SHA-256 of files as they are read now, without those that cannot be read; none where a call reads one file.
+    ///
+    /// - Throws: what the runner throws.
+    func digests(of names: [String], in folder: RemoteLocation) throws -> [ExactText: SHA256Digest]
+
     /// The names of the files for which the remote lists the same hash as that of the file of that name in a folder here.
     ///
     /// - Parameter path: the absolute path of the folder here.
@@ -43,6 +52,10 @@ package protocol RemoteMover {
 }
 
 extension RemoteMover {
+    package var sharesCalls: Bool { false }
+
+    package func digests(of names: [String], in folder: RemoteLocation) throws -> [ExactText: SHA256Digest] { [:] }
+
     /// Removes what was written of a file before a failure, such as that of a full disk.
     ///
     /// - Returns: the failure, or `leaving` if that fails, too.
@@ -68,11 +81,11 @@ extension RemoteMover {
     }
 }
 
-/// Writes a file under its own name, where it appears only when it is complete, and which is not taken.
+/// Writes files of one folder under their own names, where each appears only when it is complete, and none is replaced.
 ///
-/// - Parameter path: the absolute path of the file.
-/// - Throws: `RemoteFailure` (`exists` if the name is taken by another file), and as the runner.
-package typealias DirectWrite = (_ path: String) throws -> Void
+/// - Parameter paths: the absolute paths of the files.
+/// - Throws: `RemoteFailure` (`exists` if a name is taken by another file), and as the runner; others may have been written.
+package typealias DirectWrite = (_ paths: [String]) throws -> Void
 
 /// A file of a remote.
 package struct RemoteEntry: Hashable, Sendable {

@@ -9,9 +9,19 @@ extension BackupState {
         copyMetric("last_good_timestamp_seconds", "When all copies of a job were last on a remote; 0 for never.") {
             seconds($0.good)
         }
-            + copyMetric("there", "How many archives of a job's folder have a copy on a remote, as of the last run.") {
-                Int64($0.record?.copied.count ?? 0)
+            + copyMetric("there", "How many copies of a job's archives are on a remote, as of the last run.") {
+                Int64($0.record?.there.count ?? 0)
             }
+            + copyMetric("missing", "How many copies are gone that no rule by age removed, and are not there again.") {
+                Int64($0.record?.missing ?? 0)
+            }
+            + copyMetric("not_read_back", "How many copies were never read back, since the credentials may not read.") {
+                Int64($0.record?.unread ?? 0)
+            }
+            + copyMetric(
+                "oldest_read_back_timestamp_seconds",
+                "When the copy was read back that was not for the longest time; 0 if one never was."
+            ) { seconds($0.record?.verified) }
             + copyMetric("oldest_timestamp_seconds", "When the oldest of these was made; 0 if there is none.") {
                 seconds($0.record?.oldest)
             }

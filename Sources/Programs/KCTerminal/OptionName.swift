@@ -123,6 +123,7 @@ package enum OptionName: String, CaseIterable, Sendable {
     case untilFirstUnlock = "until-first-unlock"
     case uuid
     case verbose
+    case verifyCopies = "verify-copies"
     case wide
     case with
     case withFile = "with-file"

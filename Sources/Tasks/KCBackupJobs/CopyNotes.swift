@@ -9,36 +9,34 @@ extension CopyRecord {
     /// Takes over what a look at the remote has shown.
     mutating func note(_ plan: CopyPlan) {
         (gone, lost) = (plan.gone, 0)
-        doubtful = plan.doubtful + plan.unseen
-        copied.subtract((plan.gone + plan.goneBefore).map(\.exact))
-        passed.formUnion(Set(plan.goneBefore.map(\.exact)).subtracting(plan.lost.map(\.exact)))
-    }
-
-    /// Notes that none of the copies is there; no rule removes the archives of the newest here.
-    mutating func noteLoss(of copies: Int) {
-        lost = copies
-        copied.subtract(newest.values.map(\.name.fileName.exact))
+        isUnlisted = plan.there == nil
+        guard let there = plan.there else { return }
+        copies.removeAll { plan.expired.contains($0.file) }
+        passed.formUnion(plan.expired)
+        for index in copies.indices {
+            // A copy that was away is read back before it counts again.
+            if there.contains(copies[index].file), !copies[index].isThere || plan.changed.contains(copies[index].file) {
+                copies[index].isDoubtful = true
+            }
+            copies[index].isThere = there.contains(copies[index].file)
+        }
     }
 
     /// Notes why a copy was not made or read back; if another file has its name, the archive stays here until it is copied.
     mutating func note(_ error: any Error, of name: ExactText) {
         switch error as? RemoteFailure {
-        case .exists, .changed: copied.remove(name)
+        case .exists, .changed, .differs:
+            for index in copies.indices where copies[index].file == name { copies[index].isDoubtful = true }
         default: break
         }
     }
 
-    /// Notes that a newest copy was read back.
-    mutating func note(_ copy: Newest, now: Timestamp) {
-        let series = copy.name.series.exact
-        if newest[series]?.archiveID == copy.archiveID { newest[series]?.verified = now }
-        noteWhole(copy.name.fileName.exact)
-    }
-
-    /// Notes that a copy is what it should be.
-    private mutating func noteWhole(_ name: ExactText) {
-        copied.insert(name)
-        doubtful.removeAll { $0.name.fileName.exact == name }
+    /// Notes that a copy was read back, and is what it should be.
+    mutating func noteRead(_ copy: Copy, now: Timestamp) {
+        for index in copies.indices where copies[index].file == copy.file {
+            copies[index].verified = now
+            (copies[index].isThere, copies[index].isDoubtful) = (true, false)
+        }
     }
 
     /// Notes that an archive was copied, or was compared with its copy.
@@ -46,35 +44,44 @@ extension CopyRecord {
         _ entry: CatalogueEntry, _ copy: RemoteFolder.Copy, in catalogue: Catalogue, now: Timestamp
     ) {
         guard let name = ArchiveName(entry.name) else { return }
-        noteWhole(entry.name.exact)
         passed.remove(entry.name.exact)
-        let series = entry.series.exact
-        func position(_ name: String) -> Int? { catalogue.entries.firstIndex { $0.name.exact == name.exact } }
-        // An archive that was made earlier, and could not be copied then, does not take the place of a later one.
-        if let known = newest[series].flatMap({ position($0.name.fileName) }), known > position(entry.name) ?? 0 {
+        let made = Copy(
+            entry, named: name, size: copy.size, digest: copy.digest, verified: copy.isReadBack ? now : nil)
+        if let index = copies.firstIndex(where: { $0.file == made.file }) {
+            copies[index] = made
             return
         }
-        newest[series] = Newest(entry, named: name, size: copy.size, digest: copy.digest, verified: now)
+        // An archive that was made earlier, and could not be copied then, does not take the place of a later one.
+        let position = catalogue.entries.firstIndex { $0.name.exact == entry.name.exact }
+        let later = Set(catalogue.entries[(position ?? catalogue.entries.endIndex)...].map(\.name.exact))
+        copies.insert(made, at: copies.firstIndex { later.contains($0.file) } ?? copies.endIndex)
     }
 
-    /// Forgets the archives that are not in the folder anymore.
-    mutating func keepOnly(_ catalogue: Catalogue) {
-        let known = Set(catalogue.entries.map(\.name.exact))
-        copied.formIntersection(known)
-        passed.formIntersection(known)
-        for name in gone where !known.contains(name.exact) {
-            // The loss is told once; the next run looks for the newest that is there.
-            newest = newest.filter { $0.value.name.fileName.exact != name.exact }
-        }
+    /// Forgets the archives that are not in the folder anymore, apart from their copies.
+    mutating func keepOnly(_ catalogue: Catalogue) { passed.formIntersection(catalogue.entries.map(\.name.exact)) }
+
+    /// The failure to be told of copies that no rule by age removed, after those that could be were made again.
+    func loss(of lost: [String]) -> JobFailure? {
+        guard let last = lost.last else { return nil }
+        let good = Set(copies.filter(\.isGood).map(\.file))
+        return .copiesLost(
+            to: to, copies: lost.count, last: last, missing: lost.count { !good.contains($0.exact) })
+    }
+
+    /// The newest copies of what is still backed up that are there, as far as is known.
+    func found(of catalogue: Catalogue) -> [Copy] {
+        let current = catalogue.pin?.subjects
+        return newest.filter { series, copy in copy.isGood && (current == nil || current?[series] != nil) }.map(\.value)
     }
 
     /// Why the copies are no good backup, although nothing has failed: as for backups here, the newest archive of each
     /// keychain must be there, and lack nothing.
     func shortfall(of catalogue: Catalogue) -> JobFailure? {
+        let good = Set(copies.filter(\.isGood).map(\.file))
         let series = Set(catalogue.complete.map(\.series.exact)).sorted()
         for series in series where catalogue.pin.map({ $0.subjects[series] != nil }) ?? true {
             guard let last = catalogue.newest(of: series.string) else { continue }
-            if !copied.contains(last.name.exact) { return .notCopiedYet(archive: last.name) }
+            if !good.contains(last.name.exact) { return .notCopiedYet(archive: last.name) }
             if last.isComplete == false { return .incompleteCopy(archive: last.name) }
         }
         return nil

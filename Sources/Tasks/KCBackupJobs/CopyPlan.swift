@@ -2,32 +2,33 @@ package import KCBackupCatalogue
 package import KCByteStreams
 package import KCKeychainModel
 
-/// Which archives of a folder a run copies to a remote.
+/// Which archives of a folder a run copies to a remote, and which copies it reads back.
 ///
 /// The archives that no run has copied yet, in the order in which they were made, whatever the clock said. At the first
 /// try, only the newest of each series, and the newest that lacks nothing; if there are copies already, the newest of
-/// these and what was made since. If the newest copy is not there anymore, its archive is copied again; it is compared
-/// if it has another size, was not what it should be, or was not read back for a week and is still the newest. If a
-/// rekey has made another file of the archive here, or a rule has removed it, the copy is compared with what was copied
-/// then. A copy that was not what it should be is compared again, whenever it is there, until it is that, also if
-/// others are newer by then. An older copy is copied again if it is gone and no rule of the remote that removes by age could
-/// have removed it: an older one is there, or it was made in the last week.
+/// these and what was made since. A copy that is not there anymore is made again if it is the newest, or if no rule of
+/// the remote that removes by age could have removed it: an older one is there, or it was made in the last week.
+///
+/// A copy is read back if it has another size than when it was made, was not what it should be or was not there when a
+/// run last looked, or if it is the newest and was not read back for a week; of the others, those that were not for the
+/// longest time.
 package struct CopyPlan {
-    /// The archives to copy or to compare, in the order in which they were made.
+    /// The archives to copy, or to compare with what is there, in the order in which they were made.
     package let due: [CatalogueEntry]
-    /// The copies to compare or to read back.
-    package let doubtful: [CopyRecord.Newest]
-    /// The copies that were not what they should be, and are not there: they were removed, or their disk is not mounted there.
-    package let unseen: [CopyRecord.Newest]
-    /// The doubtful copies to read back whose archives a rekey has replaced here, or a rule has removed.
-    package let alone: [CopyRecord.Newest]
+    /// The copies to read back.
+    package let reads: [CopyRecord.Copy]
+    /// The files that are there; nil if the remote may not be listed.
+    package let there: Set<ExactText>?
+    /// The copies that have another size than when they were made.
+    package let changed: Set<ExactText>
     /// The newest copies that were on the remote and are not anymore.
     package let gone: [String]
     /// The older copies that are not there anymore, as where the remote removes old ones by a rule of its own.
     package let goneBefore: [String]
-
-    /// The older copies that no rule by age has removed, and that are copied again.
+    /// The copies among these that no rule by age has removed.
     package let lost: [String]
+    /// The copies that need not be there anymore.
+    package let expired: Set<ExactText>
 
     // In days; a rule that removes copies by age keeps them for longer.
     private static let leastAge: Int64 = 7
@@ -36,61 +37,92 @@ package struct CopyPlan {
 
     /// - Parameters:
     ///   - entries: the complete archives of the folder, in the order in which they were made.
-    ///   - sizes: the files on the remote, with their sizes in bytes.
+    ///   - sizes: the files on the remote, with their sizes in bytes; nil if it may not be listed.
+    ///   - count: how many of the older copies are read back.
     ///   - acceptsLoss: true if older copies may be gone, for whatever reason.
     package init(
-        _ entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64], _ record: CopyRecord, now: Timestamp,
-        acceptsLoss: Bool = false
+        _ entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64]?, _ record: CopyRecord, now: Timestamp,
+        reading count: Int = 1, acceptsLoss: Bool = false
     ) {
-        var due: Set<ExactText> = []
-        var doubtful: [ExactText: CopyRecord.Newest] = [:]
-        // A copy that is missing now may be back later, for example when its disk is mounted again.
-        unseen = record.doubtful.filter { sizes[$0.name.fileName.exact] == nil }
-        for copy in record.doubtful where sizes[copy.name.fileName.exact] != nil {
-            doubtful[copy.name.fileName.exact] = copy
-        }
-        var (gone, goneBefore, lost): ([String], [String], [String]) = ([], [], [])
-        let recent = now.advanced(byMicroseconds: -Self.leastAge * 86_400_000_000)
-        for (series, entries) in Dictionary(grouping: entries, by: \.series.exact) {
-            due.formUnion(entries.filter(record.misses).map(\.name.exact))
-            guard let newest = record.newest[series] else {
+        let settled = record.settled
+        var due = Set(entries.map(\.name.exact)).subtracting(settled)
+        var loss = Loss()
+        var reads: [CopyRecord.Copy] = []
+        if let sizes {
+            let copies = Dictionary(grouping: record.copies, by: \.name.series.exact)
+            for (series, entries) in Dictionary(grouping: entries, by: \.series.exact) where copies[series] == nil {
                 due.formUnion(Self.first(of: entries, onRemote: sizes))
-                continue
             }
-            let name = newest.name.fileName.exact
-            let older = entries.filter { $0.name.exact != name && record.copied.contains($0.name.exact) }
-            goneBefore += older.map(\.name).filter { sizes[$0.exact] == nil }
-            if sizes[name] == nil {
-                gone.append(newest.name.fileName)
-                due.insert(name)
-            } else {
-                let isLast = entries.last?.name.exact == name
-                if sizes[name] != newest.size || due.contains(name) || isLast && Self.isOld(newest, now) {
-                    doubtful[name] = newest
-                }
+            let here = Set(entries.map(\.name.exact))
+            let recent = now.advanced(byMicroseconds: -Self.leastAge * 86_400_000_000)
+            for copies in copies.values {
+                loss.look(at: copies, sizes, here, since: recent, acceptsLoss: acceptsLoss)
             }
-            if acceptsLoss { continue }
-            let first = older.firstIndex { sizes[$0.name.exact] != nil } ?? older.endIndex
-            lost += older[first...].filter { sizes[$0.name.exact] == nil }.map(\.name)
-            lost += older[..<first].filter { $0.created > recent }.map(\.name)
-        }
-        due.formUnion(lost.map(\.exact))
-        let files = Dictionary(entries.map { ($0.name.exact, $0.file.checksum) }) { first, _ in first }
-        var alone: [CopyRecord.Newest] = []
-        for (name, copy) in doubtful.sorted(by: { $0.key < $1.key }) {
-            if files[name] == copy.checksum {
-                due.insert(name)
-            } else {
-                due.remove(name)
-                alone.append(copy)
-            }
+            due.formUnion(loss.due)
+            due.subtract(loss.expired)
+            reads = Self.reads(of: record.copies, entries, sizes, now, count)
+            due.subtract(reads.map(\.file))
         }
         self.due = entries.filter { due.contains($0.name.exact) }
-        self.doubtful = doubtful.sorted { $0.key < $1.key }.map(\.value)
-        self.alone = alone
-        self.gone = gone.sorted()
-        self.goneBefore = goneBefore.sorted()
-        self.lost = lost.sorted()
+        self.reads = reads
+        there = sizes.map { Set($0.keys) }
+        changed = Set(record.copies.filter { copy in sizes?[copy.file].map { $0 != copy.size } == true }.map(\.file))
+        gone = loss.gone.sorted()
+        goneBefore = loss.goneBefore.sorted()
+        lost = loss.lost.sorted()
+        expired = loss.expired
+    }
+
+    /// The copies that are not there.
+    private struct Loss {
+        var gone: [String] = []
+        var goneBefore: [String] = []
+        var lost: [String] = []
+        var due: Set<ExactText> = []
+        var expired: Set<ExactText> = []
+
+        /// - Parameters:
+        ///   - copies: those of one series, in the order in which their archives were made.
+        ///   - here: the archives of the folder.
+        mutating func look(
+            at copies: [CopyRecord.Copy], _ sizes: [ExactText: UInt64], _ here: Set<ExactText>,
+            since recent: Timestamp, acceptsLoss: Bool
+        ) {
+            let first = copies.firstIndex { sizes[$0.file] != nil } ?? copies.endIndex
+            for (index, copy) in copies.enumerated() where sizes[copy.file] == nil {
+                let isNewest = index == copies.count - 1
+                let isExplained = acceptsLoss || index < first && copy.created <= recent
+                // A copy that was not what it should be may have been removed for that.
+                if copy.isGood {
+                    if isNewest { gone.append(copy.name.fileName) } else { goneBefore.append(copy.name.fileName) }
+                    if !isExplained { lost.append(copy.name.fileName) }
+                }
+                // The newest has to be there, whatever removed it.
+                if isExplained, !isNewest || !here.contains(copy.file) {
+                    expired.insert(copy.file)
+                } else {
+                    due.insert(copy.file)
+                }
+            }
+        }
+    }
+
+    private static func reads(
+        of copies: [CopyRecord.Copy], _ entries: [CatalogueEntry], _ sizes: [ExactText: UInt64], _ now: Timestamp,
+        _ count: Int
+    ) -> [CopyRecord.Copy] {
+        let newest = Set(Dictionary(entries.map { ($0.series.exact, $0.name.exact) }) { _, last in last }.values)
+        let there = copies.filter { sizes[$0.file] != nil }
+        func isRead(_ copy: CopyRecord.Copy) -> Bool {
+            copy.isDoubtful || !copy.isThere || sizes[copy.file] != copy.size
+                || newest.contains(copy.file) && isOld(copy, now)
+        }
+        // A clock that was fast must not put it off.
+        func time(_ copy: CopyRecord.Copy) -> Int64 {
+            copy.verified.flatMap { $0 > now ? nil : $0.microseconds } ?? .min
+        }
+        let others = there.filter { !isRead($0) && isOld($0, now) }.sorted { time($0) < time($1) }
+        return there.filter(isRead) + others.prefix(count)
     }
 
     /// The archives to copy, at least, of a series of which no copies are known.
@@ -108,9 +140,8 @@ package struct CopyPlan {
     }
 
     /// True if a copy was not read back for a week.
-    private static func isOld(_ newest: CopyRecord.Newest, _ now: Timestamp) -> Bool {
+    private static func isOld(_ copy: CopyRecord.Copy, _ now: Timestamp) -> Bool {
         let limit = now.advanced(byMicroseconds: -verifyAfter * 86_400_000_000)
-        // A clock that was fast must not put it off.
-        return !(limit...now).contains(newest.verified)
+        return copy.verified.map { !(limit...now).contains($0) } ?? true
     }
 }

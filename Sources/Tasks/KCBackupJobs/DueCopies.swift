@@ -8,11 +8,12 @@ package struct DueCopies {
     /// The jobs that cannot be read, or of which it is not known what they have copied: any archive may be one that they have
     /// to copy.
     package fileprivate(set) var unreadable: [String] = []
-    fileprivate var records: [CopyRecord] = []
+    /// For each folder that archives are copied to, those that are not to be copied there anymore.
+    fileprivate var settled: [Set<ExactText>] = []
 
     /// True if a job has still to copy the archive, or may have to.
     package func contains(_ entry: CatalogueEntry) -> Bool {
-        !unreadable.isEmpty || records.contains { $0.misses(entry) }
+        !unreadable.isEmpty || settled.contains { !$0.contains(entry.name.exact) }
     }
 }
 
@@ -31,7 +32,8 @@ extension Jobs {
                 let remotes = try job.copyFolders(of: device.key().id)
                 if remotes.isEmpty { continue }
                 // The record of a remote that the job does not copy to anymore stays until its next run.
-                due.records += try copies(name).filter { record in remotes.contains { $0.exact == record.to.exact } }
+                due.settled += try copies(name).filter { record in remotes.contains { $0.exact == record.to.exact } }
+                    .map(\.settled)
             } catch JobFailure.notFound, JobFailure.otherDevice {
                 // The job is gone by now, or never runs here: the archives of another device are in another catalogue.
             } catch {

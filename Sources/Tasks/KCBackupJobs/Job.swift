@@ -15,6 +15,8 @@ package struct Job: Hashable, Sendable {
     package var copyTo: [String] = []
     /// True if remotes may have unencrypted archives, also earlier ones of a folder whose mode has changed.
     package var copiesReadable = false
+    /// How many of the older copies in each of these folders a run reads back.
+    package var verifiedCopies = usualVerifiedCopies
     /// The folder of the fleet that the machine is in, as `REMOTE:PATH`, which gets copies and receipts; nil for none.
     package var fleet: String?
     /// When it runs, in the format of systemd.time(7).
@@ -24,6 +26,9 @@ package struct Job: Hashable, Sendable {
     package var onFailure: String?
     /// The time limit for these commands; nil for `usualHookTimeout`.
     package var hookTimeout: Duration?
+
+    /// How many older copies a run reads back by default: sixty nightly copies are all read in two months.
+    package static let usualVerifiedCopies = 1
 
     /// The default time limit for these commands: enough to send mail, but no run hangs all night.
     package static let usualHookTimeout = Duration.seconds(300)

@@ -28,10 +28,12 @@ package struct JobCopies {
         package fileprivate(set) var gone: [String] = []
         /// The older copies that were there and are gone.
         package fileprivate(set) var goneBefore: [String] = []
-        /// The older copies that are gone and that no rule by age removed.
+        /// The copies among these that no rule by age removed.
         package fileprivate(set) var lost: [String] = []
-        /// The newest copies that were read back or listed; those of keychains that are not backed up anymore are not.
-        package fileprivate(set) var found: [CopyRecord.Newest] = []
+        /// The newest copies that are there, as far as is known, without those of keychains that are not backed up anymore.
+        package fileprivate(set) var found: [CopyRecord.Copy] = []
+        /// The number of copies that were never read back, since these credentials may not read.
+        package fileprivate(set) var unread = 0
         /// True if the record of earlier copies was damaged, and a new one is begun.
         package fileprivate(set) var isRecordNew = false
         /// Why not all that were due are there; nil if they are.
@@ -97,41 +99,43 @@ package struct JobCopies {
     /// The folders of remotes that the job copies to.
     private func folders() throws -> [String] { try job.copyFolders(of: LocalDevice(machine).key().id) }
 
-    /// A newest copy that has another size than when it was copied.
-    ///
-    /// A copy from before a rekey is another file than the archive here, and is not compared with it.
-    private static func changed(
-        in record: CopyRecord, _ sizes: [ExactText: UInt64], apartFrom readBack: Set<ExactText>
-    ) -> String? {
-        let changed = record.newest.values.filter { copy in
-            let name = copy.name.fileName.exact
-            return !readBack.contains(name) && sizes[name] != nil && sizes[name] != copy.size
+    private func copy(_ catalogue: Catalogue, _ record: inout CopyRecord) -> Outcome {
+        var outcome = Outcome(to: record.to)
+        do {
+            let folder = try job.remote(record.to, makesFolder: acceptsLoss, on: machine)
+            let plan = try CopyPlan(
+                catalogue.complete, onRemote: sizes(in: folder, &record), record, now: now,
+                reading: job.verifiedCopies, acceptsLoss: acceptsLoss)
+            (outcome.gone, outcome.goneBefore, outcome.lost) = (plan.gone, plan.goneBefore, plan.lost)
+            record.note(plan)
+            let steps = CopySteps(of: plan, in: folder, of: job, on: machine, now: now, describe: describe)
+            (outcome.copied, outcome.failure) = try steps.run(&record, catalogue)
+            if outcome.failure == nil { outcome.failure = record.loss(of: plan.lost) }
+            (outcome.found, outcome.unread) = (record.found(of: catalogue), record.unread)
+            record.keepOnly(catalogue)
+        } catch {
+            outcome.failure = error
         }
-        return changed.map(\.name.fileName.exact).min()?.string
+        record.failed = (outcome.failure ?? record.shortfall(of: catalogue)).map(describe)
+        if record.failed == nil { record.good = now }
+        return outcome
     }
 
-    /// The operation on one archive.
-    private enum Step {
-        case copying(CatalogueEntry)
-        case readingBack(CopyRecord.Newest)
-
-        var name: ExactText {
-            switch self {
-            case .copying(let entry): entry.name.exact
-            case .readingBack(let copy): copy.name.fileName.exact
-            }
-        }
-    }
-
-    /// The sizes of the files in a folder, from which what runs that were broken off have left of copies is removed.
+    /// The sizes of the files in a folder, from which what runs that were broken off have left of copies is removed; nil if
+    /// the credentials may not list it, and never could.
     ///
     /// - Throws: `JobFailure.copiesGone`, which is noted, and as `RemoteFolder.files`.
-    private func sizes(in folder: RemoteFolder, _ record: inout CopyRecord) throws -> [ExactText: UInt64] {
-        let files = try folder.filesIfAny()
+    private func sizes(in folder: RemoteFolder, _ record: inout CopyRecord) throws -> [ExactText: UInt64]? {
+        let files: [RemoteEntry]
+        do {
+            files = try folder.filesIfAny()
+        } catch RemoteFailure.denied where folder.writesTogether && (acceptsLoss || record.mayBeUnlisted) {
+            return nil
+        }
         do throws(JobFailure) {
             if !acceptsLoss { try record.requireCopies(among: Set(files.map(\.name.exact)), of: job.name) }
         } catch {
-            if case .copiesGone(_, _, let copies) = error { record.noteLoss(of: copies) }
+            if case .copiesGone(_, _, let copies) = error { record.lost = copies }
             throw error
         }
         for part in try machine.parts(in: files) {
@@ -142,87 +146,6 @@ package struct JobCopies {
             }
         }
         return Dictionary(files.map { ($0.name.exact, $0.size) }) { first, _ in first }
-    }
-
-    /// The newest copies of what is still backed up that are there, and are not among those that may be damaged.
-    private static func found(
-        in record: CopyRecord, of catalogue: Catalogue, apartFrom doubtful: Set<ExactText>,
-        isThere: (CopyRecord.Newest) -> Bool
-    ) -> [CopyRecord.Newest] {
-        let current = catalogue.pin?.subjects
-        return record.newest.filter { series, copy in
-            !doubtful.contains(copy.name.fileName.exact) && isThere(copy) && (current == nil || current?[series] != nil)
-        }.map(\.value)
-    }
-
-    private func copy(_ catalogue: Catalogue, _ record: inout CopyRecord) -> Outcome {
-        var outcome = Outcome(to: record.to)
-        do {
-            let folder = try job.remote(record.to, makesFolder: acceptsLoss, on: machine)
-            let sizes = try sizes(in: folder, &record)
-            let plan = CopyPlan(
-                catalogue.complete, onRemote: sizes, record, now: now, acceptsLoss: acceptsLoss)
-            (outcome.gone, outcome.goneBefore, outcome.lost) = (plan.gone, plan.goneBefore, plan.lost)
-            // A copy that an earlier run found damaged is so until it is read back, which this run may not come to.
-            var doubtful = Set(record.doubtful.map(\.name.fileName.exact))
-            record.note(plan)
-            let copier = ArchiveCopier(to: folder, copiesReadable: job.copiesReadable, on: machine)
-            let steps = plan.due.map(Step.copying) + plan.alone.map(Step.readingBack)
-            var readBack: Set<ExactText> = []
-            for step in steps {
-                do {
-                    switch step {
-                    case .copying(let entry):
-                        let copied = try machine.judging(entry, of: job.folder) { entry in
-                            (entry, try copier.copy("\(job.folder)/\(entry.name)", of: entry))
-                        }
-                        guard let (entry, copy) = copied else { continue }
-                        if copy.outcome == .copied { outcome.copied += 1 }
-                        record.note(entry, copy, in: catalogue, now: now)
-                    case .readingBack(let copy):
-                        try folder.readBack(copy, size: sizes[step.name])
-                        record.note(copy, now: now)
-                    }
-                    readBack.insert(step.name)
-                } catch {
-                    doubtful.insert(step.name)
-                    record.note(error, of: step.name)
-                    let ending = describe(error).outcome
-                    if ending.isOfSignal {
-                        outcome.failure = error
-                        break
-                    }
-                    outcome.failure = outcome.failure ?? error
-                    // An obstacle to one archive may leave the others alone; a remote out of reach does not.
-                    if ending == .io { break }
-                }
-            }
-            let missing = doubtful.subtracting(readBack)
-            outcome.found = Self.found(in: record, of: catalogue, apartFrom: missing) { copy in
-                readBack.contains(copy.name.fileName.exact) || sizes[copy.name.fileName.exact] == copy.size
-            }
-            if outcome.failure == nil, let name = Self.changed(in: record, sizes, apartFrom: readBack) {
-                outcome.failure = RemoteFailure.exists(folder.location.appending(name))
-            }
-            if outcome.failure == nil, let last = plan.lost.last {
-                outcome.failure = JobFailure.copiesLost(to: record.to, copies: plan.lost.count, last: last)
-            }
-            record.keepOnly(catalogue)
-        } catch {
-            outcome.failure = error
-        }
-        record.failed = (outcome.failure ?? record.shortfall(of: catalogue)).map(describe)
-        if record.failed == nil { record.good = now }
-        return outcome
-    }
-}
-
-extension RemoteFolder {
-    /// Reads a copy back, unless its size tells that it is another file.
-    fileprivate func readBack(_ copy: CopyRecord.Newest, size: UInt64?) throws {
-        let name = copy.name.fileName
-        guard size == copy.size else { throw RemoteFailure.exists(location.appending(name)) }
-        try require(name, size: copy.size, digest: copy.digest)
     }
 }
 
@@ -252,7 +175,12 @@ extension Job {
     ) throws -> [RemoteLocation] {
         if let unreadable = copies.unreadable { throw unreadable }
         let folder = try remote(copies.to, on: machine)
-        let files = try folder.location.isHere ? folder.files() : folder.filesIfAny()
+        let files: [RemoteEntry]
+        do {
+            files = try folder.location.isHere ? folder.files() : folder.filesIfAny()
+        } catch RemoteFailure.denied where folder.writesTogether && copies.record?.mayBeUnlisted == true {
+            return []
+        }
         try copies.record?.requireCopies(among: Set(files.map(\.name.exact)), of: name)
         return try isRunning ? [] : machine.parts(in: files).map { folder.location.appending($0.name) }
     }

@@ -20,8 +20,9 @@ package enum JobFailure: Error, Hashable, Sendable {
     case noBackups(job: String, folder: String)
     /// A folder that the job copies to has none of the copies that it held.
     case copiesGone(job: String, to: String, copies: Int)
-    /// Older copies were gone from a folder that no rule by age removes, the last of them named; what is here is copied again.
-    case copiesLost(to: String, copies: Int, last: String)
+    /// Copies were gone from a folder that no rule by age removes, the last of them named; those whose archives are gone here,
+    /// too, are missing.
+    case copiesLost(to: String, copies: Int, last: String, missing: Int)
     /// The newest archive of a keychain is not among the copies yet.
     case notCopiedYet(archive: String)
     /// The newest archive of a keychain is among the copies, and lacks what could not be read.

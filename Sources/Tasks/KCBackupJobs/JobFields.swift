@@ -58,6 +58,7 @@ extension Job {
         fields.add("keep-within", keep.within?.description)
         fields.add("copy-to", copyTo)
         fields.add("copies-readable", copiesReadable)
+        fields.add("verify-copies", String(verifiedCopies))
         fields.add("fleet", fleet)
         fields.add("on-success", onSuccess)
         fields.add("on-failure", onFailure)
@@ -87,6 +88,7 @@ extension Job {
         keep.within = fields.value("keep-within").flatMap { TimeSpan($0) }
         copyTo = fields.values("copy-to")
         copiesReadable = fields.flag("copies-readable")
+        verifiedCopies = fields.value("verify-copies").flatMap { Int($0) } ?? Self.usualVerifiedCopies
         fleet = fields.value("fleet")
         onSuccess = fields.value("on-success")
         onFailure = fields.value("on-failure")

@@ -15,7 +15,7 @@ extension Receipt {
     ///   - copies: the newest copy of each keychain, those alone that the run found there.
     package init(
         of job: String, on device: DeviceID, sequence: Int64, time: Timestamp, outcome: RunOutcome, good: Timestamp?,
-        copies: [CopyRecord.Newest], jobs: [String]
+        copies: [CopyRecord.Copy], jobs: [String]
     ) {
         var counts = ItemCounts()
         var archives: [Archive] = []

@@ -41,7 +41,7 @@ package struct JobReceipts {
         let outcome: RunOutcome
         /// True if it ended well, and all archives that were due are in the fleet.
         let isGood: Bool
-        let found: [CopyRecord.Newest]
+        let found: [CopyRecord.Copy]
     }
 
     /// Writes the receipt of a run.

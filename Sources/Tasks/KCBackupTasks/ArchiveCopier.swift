@@ -1,7 +1,7 @@
 internal import KCBackupArchive
 package import KCBackupCatalogue
 internal import KCBackupEngine
-internal import KCByteStreams
+package import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
 package import KCRemotes
@@ -24,20 +24,68 @@ package struct ArchiveCopier {
         (self.folder, self.copiesReadable, self.machine) = (folder, copiesReadable, machine)
     }
 
+    /// Copies archives in few calls, where a call can write many.
+    ///
+    /// Without those that cannot be copied, and none at all if the folder may not be listed: copying each by itself says why.
+    ///
+    /// - Throws: as the runner, but no `RemoteFailure`.
+    package func batch(of archives: some Sequence<PlacedArchive>) throws -> CopyBatch {
+        var batch = CopyBatch(to: folder, there: [])
+        guard folder.writesTogether else { return batch }
+        do {
+            batch = CopyBatch(to: folder, there: Set(try folder.filesIfAny().map(\.name.exact)))
+        } catch is RemoteFailure {
+            return batch
+        }
+        for archive in archives where archive.problem == nil {
+            do {
+                _ = try archive.judged(on: machine) { try batch.add(proved($0.path, of: $0.known?.entry)) }
+            } catch {
+                // Otherwise, copying it by itself says why.
+                if Interruption.isRequested { throw error }
+            }
+        }
+        try batch.run()
+        return batch
+    }
+
+    /// Copies an archive, also with credentials that may only write.
+    ///
     /// - Returns: nil if another run has removed the archive since its folder was read.
     /// - Throws: as `copy(_:of:)`, and the problem of the archive.
     package func copy(_ archive: PlacedArchive) throws -> RemoteFolder.Copy? {
         if let problem = archive.problem { throw problem }
         do {
-            return try archive.judged(on: machine) { try copy($0.path, of: $0.known?.entry) }
+            return try archive.judged(on: machine) { archive in
+                let file = try proved(archive.path, of: archive.known?.entry)
+                do {
+                    return try folder.copy(file)
+                } catch RemoteFailure.denied where folder.writesTogether {
+                    return try folder.copyUnlisted(file)
+                }
+            }
         } catch let failure as FileFailure where archive.isOfFolder && failure.problem == .notFound {
             return nil
         }
     }
 
     /// - Throws: `CopyRefusal`, `ArchivePlaceProblem.empty`, `CatalogueFailure` (`replaced`, `missing`, `renamed`) if the file is not
-    ///   that of `entry` or its name, `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.put`.
+    ///   that of `entry` or its name, `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.copy`.
     package func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
+        try folder.copy(proved(path, of: entry))
+    }
+
+    /// Copies an archive to a folder that may not be listed.
+    ///
+    /// - Throws: as `copy`.
+    package func copyUnlisted(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
+        try folder.copyUnlisted(proved(path, of: entry))
+    }
+
+    /// An archive that may be copied.
+    ///
+    /// - Throws: as `copy`, without what the remote fails with.
+    package func proved(_ path: String, of entry: CatalogueEntry? = nil) throws -> OpenFile {
         let (folder, name) = Path.split(machine.absolute(path))
         guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
         // A link is not followed: the copy has the name that was given.
@@ -49,7 +97,7 @@ package struct ArchiveCopier {
         if let difference = entry?.difference(proven.outline, origin: proven.origin, fingerprint: nil) {
             throw CatalogueFailure.replaced(name: path, difference)
         }
-        return try self.folder.copy(file)
+        return file
     }
 
     private func opened(_ path: String, of entry: CatalogueEntry?, named given: String) throws -> OpenFile {

@@ -309,7 +309,9 @@ struct JSONHome {
             step("schedule install", "schedule install nightly"),
             step("run", "run nightly"),
             step("status", "status"),
-            step("schedule add", "schedule add far --unencrypted --metadata-readable --to far --copy-to nas:far"),
+            step(
+                "schedule add",
+                "schedule add far --unencrypted --metadata-readable --to far --copy-to nas:far --verify-copies 2"),
             step("status", "status"),
             step("run of a job that copies", "run far"),
             step("run of a job that copies", "run far"),

@@ -59,11 +59,14 @@ package func explainJob(_ problem: JobFailure) -> Explanation {
             hint:
                 "if they were removed on purpose, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' starts "
                 + "over there")
-    case .copiesLost(let to, let copies, let last):
+    case .copiesLost(let to, let copies, let last, let missing):
         Explanation(
             .notCopied,
-            "\(counted(copies, "older copy", plural: "older copies")) \(copies == 1 ? "was" : "were") gone, the newest of them "
-                + "\(quoted(last)), and \(copies == 1 ? "is" : "are") there again",
+            "\(counted(copies, "copy", plural: "copies")) \(copies == 1 ? "was" : "were") gone, the newest of them "
+                + "\(quoted(last)), and "
+                + (missing == 0
+                    ? "\(copies == 1 ? "is" : "are") there again"
+                    : "\(missing == copies ? "" : "\(missing) of them ")cannot be made again: the archive is not here anymore"),
             hint: "a rule that removes by age takes the oldest first, and none of the last week: find out who did, and "
                 + "read the others back with 'kcbackup verify \(shellWord(to))'")
     case .notCopiedYet(let archive): Explanation(.notCopied, "\(quoted(archive)) is not there yet")

@@ -45,6 +45,7 @@ extension OptionName {
         case .keepDaily, .keepHourly, .keepLast, .keepMonthly, .keepWeekly, .keepWithin, .keepYearly:
             .retention
         case .at, .copyTo, .crontab, .encryptedCredentials, .failureUnit, .fleet, .hookTimeout, .onFailure, .onSuccess,
+            .verifyCopies,
             .system:
             .job
         case .acceptMissing, .acceptOrigin, .days, .device, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .last,

@@ -66,16 +66,26 @@ struct CopyCommand: Verb {
             on: session.machine)
         let found = try PlacedArchive.all(at: places, in: session.context)
         var isUnreachable = false
+        var (batch, done) = (CopyBatch?.none, 0)
         return try copyEach(found, in: session, endsAll: { isUnreachable }) { archive in
             do {
-                guard let copy = try copier.copy(archive) else { return nil }
-                return (location.appending(archive.name).text, copy.outcome == .copied)
+                if done % Self.batchSize == 0 {
+                    batch = try copier.batch(of: found.dropFirst(done).prefix(Self.batchSize))
+                }
+                done += 1
+                guard let copy = try batch?.copy(named: archive.name.exact) ?? copier.copy(archive) else { return nil }
+                return Target(
+                    text: location.appending(archive.name).text, isNew: copy.outcome == .copied,
+                    isReadBack: copy.isReadBack)
             } catch let failure as RemoteFailure {
                 isUnreachable = failure.isOfConnection
                 throw failure
             }
         }
     }
+
+    // A run that is interrupted has told of those before.
+    private static let batchSize = 100
 
     /// Copies archives of remotes to a folder here.
     private func copyBack(_ places: [ArchivePlace], in session: Session) throws -> ExitStatus {
@@ -95,27 +105,39 @@ struct CopyCommand: Verb {
         let found = try PlacedArchive.all(at: places, in: session.context)
         return try copyEach(found, in: session) { archive in
             let target = to.exact.hasSuffix("/") ? to + archive.name : "\(to)/\(archive.name)"
-            return (target, try fetcher.fetch(archive))
+            return Target(text: target, isNew: try fetcher.fetch(archive), isReadBack: true)
         }
+    }
+
+    /// A copy, and what is known of it.
+    private struct Target {
+        let text: String
+        let isNew: Bool
+        let isReadBack: Bool
     }
 
     /// Copies each archive, and prints where to.
     ///
-    /// - Parameter copy: returns the copy and whether it is new; nil for an archive that another run has removed.
+    /// - Parameter copy: returns the copy; nil for an archive that another run has removed.
     private func copyEach(
         _ archives: [PlacedArchive], in session: Session, endsAll: () -> Bool = { false },
-        _ copy: (PlacedArchive) throws -> (target: String, isNew: Bool)?
+        _ copy: (PlacedArchive) throws -> Target?
     ) throws -> ExitStatus {
         var copied = 0
         return try session.forEach(archives, named: \.path, endsAll: endsAll) { archive in
-            guard let (target, isNew) = try copy(archive) else { return .ok }
-            if isNew {
+            guard let target = try copy(archive) else { return .ok }
+            if target.isNew {
                 copied += 1
                 session.done = "\(counted(copied, "archive")) copied"
             }
             try session.result(
-                ["path": .text(archive.path), "copy": .text(target), "copied": .flag(isNew)],
-                ["\(isNew ? "copied" : "there already")  \(displayed(target))\n"])
+                [
+                    "path": .text(archive.path), "copy": .text(target.text), "copied": .flag(target.isNew),
+                    "readBack": .flag(target.isReadBack),
+                ], ["\(target.isNew ? "copied" : "there already")  \(displayed(target.text))\n"])
+            if !target.isReadBack {
+                session.warn("\(quoted(target.text)) was not read back, since these credentials may not read")
+            }
             // A failure mentions the copies only if the line itself cannot be written.
             session.done = nil
             return .ok

@@ -208,8 +208,12 @@ extension BackupState.CopyState {
     var words: String {
         if record == nil, unreadable == nil { return "never ran" }
         if let failed = record?.failed { return "\(result): \(failed.message)" }
-        guard let gone = record?.gone, !gone.isEmpty else { return result }
-        return "\(result): \(gone.map { quoted($0) }.joined(separator: ", ")) had been there, and was gone"
+        if let gone = record?.gone, !gone.isEmpty {
+            return "\(result): \(gone.map { quoted($0) }.joined(separator: ", ")) had been there, and was gone"
+        }
+        if let missing = record?.missing, missing > 0 { return "\(result): \(missing) missing" }
+        if let unread = record?.unread, unread > 0 { return "\(result): \(unread) not read back" }
+        return result
     }
 
     /// How the last try ended, as the name of a status.
@@ -225,7 +229,8 @@ extension BackupState.CopyState {
             ("to", .text(to)), ("result", .text(result)), ("tried", record.map { .text($0.tried.description) }),
             ("good", good.map { .text($0.description) }),
             ("readBack", record?.verified.map { .text($0.description) }),
-            ("there", record.map { .number($0.copied.count) }),
+            ("there", record.map { .number($0.there.count) }), ("missing", record.map { .number($0.missing) }),
+            ("notReadBack", record.map { .number($0.unread) }),
             ("oldest", record?.oldest.map { .text($0.description) }),
             (
                 "newest",

@@ -46,18 +46,23 @@ extension [JobCopies.Outcome] {
         }
         // Without another failure, the error says so.
         let lost = filter { outcome in !outcome.lost.isEmpty && outcome.failure?.isOfCopiesLost == false }.map {
-            "\(counted($0.lost.count, "older copy", plural: "older copies")) \($0.lost.count == 1 ? "was" : "were") gone from "
+            "\(counted($0.lost.count, "copy", plural: "copies")) \($0.lost.count == 1 ? "was" : "were") gone from "
                 + "\(quoted($0.to)), which no rule by age explains"
         }
         return renewed + gone + lost
     }
 
-    /// The same of older copies alone, which a rule of the remote may have removed.
+    /// Notes about older copies that a rule of the remote may have removed, and about copies that were not read back.
     var notes: [String] {
-        filter { $0.gone.isEmpty && !$0.goneBefore.isEmpty }.map { outcome in
-            "\(counted(outcome.goneBefore.count, "older archive")) \(outcome.goneBefore.count == 1 ? "is" : "are") "
-                + "gone from \(quoted(outcome.to))"
+        let unread = filter { $0.unread > 0 }.map {
+            "\(counted($0.unread, "copy", plural: "copies")) in \(quoted($0.to)) \($0.unread == 1 ? "was" : "were") not read "
+                + "back, since these credentials may not read"
         }
+        return unread
+            + filter { $0.gone.isEmpty && !$0.goneBefore.isEmpty }.map { outcome in
+                "\(counted(outcome.goneBefore.count, "older archive")) \(outcome.goneBefore.count == 1 ? "is" : "are") "
+                    + "gone from \(quoted(outcome.to))"
+            }
     }
 }
 

@@ -63,7 +63,8 @@ struct JobSetting {
 
     private static var ofJob: [JobSetting] {
         [
-            JobSetting(.at, .text(\.at)), JobSetting(.copyTo, .list(\.copyTo)), JobSetting(.fleet, .text(\.fleet)),
+            JobSetting(.at, .text(\.at)), JobSetting(.copyTo, .list(\.copyTo)),
+            JobSetting(.verifyCopies, .text(\.verifyCopies)), JobSetting(.fleet, .text(\.fleet)),
             JobSetting(.onSuccess, .text(\.onSuccess)), JobSetting(.onFailure, .text(\.onFailure)),
             JobSetting(.hookTimeout, .text(\.hookTimeout)),
         ]
@@ -169,6 +170,7 @@ extension JobOptions {
         rules.keepWithin = job.keep.within?.description
         at = job.time
         copyTo = job.copyTo
+        verifyCopies = job.verifiedCopies == Job.usualVerifiedCopies ? nil : String(job.verifiedCopies)
         fleet = job.fleet
         onSuccess = job.onSuccess
         onFailure = job.onFailure
@@ -213,7 +215,7 @@ extension Job {
             ("name", .text(name)), ("folder", .text(folder)), ("time", .text(time)),
             ("create", .list(ofCreate.map { .text($0) })), ("keep", .list(ofRetention.map { .text($0) })),
             ("copyTo", copyTo.isEmpty ? nil : .list(copyTo.map { .text($0) })),
-            ("fleet", fleet.map { .text($0) }),
+            ("verifyCopies", options.verifyCopies.map { .text($0) }), ("fleet", fleet.map { .text($0) }),
             ("onSuccess", onSuccess.map { .text($0) }), ("onFailure", onFailure.map { .text($0) }),
             ("hookTimeout", options.hookTimeout.map { .text($0) }),
         ])

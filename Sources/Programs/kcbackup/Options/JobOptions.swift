@@ -32,6 +32,13 @@ struct JobOptions: ParsableArguments {
     var copyTo: [String] = []
 
     @Option(
+        name: OptionName.verifyCopies.name,
+        help: ArgumentHelp(
+            "How many of the older copies in each place a run reads back, those unread for longest. (default: 1)",
+            valueName: "n"))
+    var verifyCopies: String?
+
+    @Option(
         name: OptionName.fleet.name,
         help: ArgumentHelp(
             "After each run, put new archives and a signed receipt into this folder of many machines.",
@@ -103,6 +110,7 @@ struct JobOptions: ParsableArguments {
         job.hookTimeout = try requireHooks()
         job.copiesReadable = create.folder.metadataReadable
         (job.copyTo, job.fleet) = try remotes(besides: folder, in: session)
+        job.verifiedCopies = try readBack()
         try job.requireTime(in: session)
         try given.requireSources(in: session)
         guard job.hasOnlyLines else { throw JobFailure.severalLines }
@@ -143,6 +151,16 @@ struct JobOptions: ParsableArguments {
             throw UsageProblem("'\(OptionName.copyTo.spelling)' names a folder twice")
         }
         return (folders, try fleet.map { try location($0, of: .fleet).text })
+    }
+
+    /// How many older copies a run reads back.
+    private func readBack() throws(UsageProblem) -> Int {
+        guard let verifyCopies else { return Job.usualVerifiedCopies }
+        if copyTo.isEmpty, fleet == nil { throw .needs(.verifyCopies, .copyTo) }
+        guard let number = Int(verifyCopies), 0...1_000 ~= number else {
+            throw .malformed(.verifyCopies, form: "a number from 0 to 1000")
+        }
+        return number
     }
 
     /// Returns the time limit of the hooks.
