@@ -1,4 +1,5 @@
 import KCByteStreams
+import KCCryptography
 import KCRemotes
 import KCTestSupport
 import Testing
@@ -13,26 +14,29 @@ struct CopyBatchTests {
     /// A folder of this machine as the remote of an rclone that writes all files of a call at once.
     init() throws {
         home = try TemporaryFolder(inMemory: true)
-        let home = home
         try Path.makeFolder(home.path("there"))
-        let rclone = Rclone(environment: [:]) { arguments, receive in
+        let answer = Self.answer(in: home)
+        remote = try RemoteFolder(#require(RemoteLocation("nas:x")), Rclone(environment: [:], answer))
+    }
+
+    private static func answer(in home: TemporaryFolder) -> Rclone.Runner {
+        { arguments, receive in
             let names = arguments.indices.filter { arguments[$0] == "--include" }.map { arguments[$0 + 1].dropFirst() }
-            switch arguments[0] {
-            case "config": try receive(Array("[nas]\ntype = s3\n".utf8).span)
-            case "copy":
-                for name in names where try !Path.exists(home.path("there/\(name)")) {
+            if arguments[0] == "config" { try receive(Array("[nas]\ntype = s3\n".utf8).span) }
+            for name in names {
+                let target = "there/\(name)"
+                let isThere = try Path.exists(home.path(target))
+                if arguments[0] == "copy", !isThere {
                     let source = "\(arguments[arguments.count - 2])/\(name)".dropFirst(home.path.utf8.count)
-                    _ = try home.write("there/\(name)", home.read(String(source)))
+                    _ = try home.write(target, home.read(String(source)))
                 }
-            default:
-                for name in names where try Path.exists(home.path("there/\(name)")) {
-                    let outcome = try ExternalProgram.run("sha256sum", [home.path("there/\(name)")])
-                    try receive(Array("\(outcome.text.prefix(64))  \(name)\n".utf8).span)
+                if arguments[0] == "hashsum", isThere {
+                    let bytes = try home.read(target)
+                    try receive(Array("\(SHA256.hash(bytes.span).hex)  \(name)\n".utf8).span)
                 }
             }
             return ProgramEnding(status: 0, messages: "")
         }
-        remote = try RemoteFolder(#require(RemoteLocation("nas:x")), rclone)
     }
 
     private func file(_ name: String, _ bytes: [UInt8]) throws -> OpenFile {
