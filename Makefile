@@ -192,6 +192,8 @@ remotes: packages-remotes
 	    /usr/bin/rclone $(REMOTES)/bin/rclone
 	$(REMOTES)/bin/python -B .ci/remotes/rights.py "$$(swift build --show-bin-path)/kcbackup" $(REMOTES)/rights \
 	    docs/remote-rights.md /usr/bin/rclone $(REMOTES)/bin/rclone
+	$(REMOTES)/bin/python -B .ci/remotes/nights.py "$$(swift build --show-bin-path)/kcbackup" $(REMOTES)/nights \
+	    /usr/bin/rclone $(REMOTES)/bin/rclone
 
 # What `make test` skips where there is no browser.
 test-html: packages-test-html

@@ -25,12 +25,17 @@ class Policy:
 
 
 class RefusingS3:
-    """A server in this process; `accounts` maps access keys to policies, `objects` keys to bytes."""
+    """A server in this process; `accounts` maps access keys to policies, `objects` keys to bytes.
+
+    Each put takes one of `faults`: "half" stores half and answers 500, "lost" stores nothing and says it did, "rotten" stores other
+    bytes and says it stored these, "done" stores all and answers 500.
+    """
 
     def __init__(self, accounts):
         self.accounts = accounts
         self.objects = {}
         self.times = {}
+        self.faults = []
         self.requests = collections.Counter()
         self.refused = collections.Counter()
         self.lock = threading.Lock()
@@ -124,7 +129,11 @@ class Handler(BaseHTTPRequestHandler):
             return self.fail(501, "NotImplemented")
         if self.headers.get("If-None-Match") == "*" and key in self.store.objects:
             return self.fail(412, "PreconditionFailed")
-        self.store.put(key, content)
+        fault = self.store.faults.pop(0) if self.store.faults else None
+        if fault != "lost":
+            self.store.put(key, {"half": content[: len(content) // 2], "rotten": flipped(content)}.get(fault, content))
+        if fault in ("half", "done"):
+            return self.fail(500, "InternalError")
         self.answer(200, ETag=etag(content))
 
     def get(self, key, _):
@@ -161,6 +170,12 @@ class Handler(BaseHTTPRequestHandler):
             f'<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>{BUCKET}</Name>'
             f"<Prefix>{escape(quote(prefix))}</Prefix><IsTruncated>false</IsTruncated>{encoding}{''.join(entries)}"
             "</ListBucketResult>").encode()
+
+
+def flipped(content):
+    """The content with one bit changed in its middle."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
 def etag(content):

@@ -60,9 +60,9 @@ class Machine:
         if fleet:
             self.must("schedule", "add", "fleet", "-r", self.recipient, "--to", "of-fleet", "--fleet", fleet)
 
-    def status(self, *words):
+    def status(self, *words, through=()):
         return subprocess.run(
-            [self.kcbackup, *words], cwd=self.home, env=self.environment, capture_output=True, text=True, timeout=300)
+            [*through, self.kcbackup, *words], cwd=self.home, env=self.environment, capture_output=True, text=True, timeout=300)
 
     def must(self, *words):
         outcome = self.status(*words)
