@@ -19,7 +19,7 @@ EVERYTHING = dict(get=["*"], put=["*"], delete=["*"], list=["*"])
 
 def policies(device):
     """What the pages say that a machine, and the person who watches a fleet, need; and less."""
-    own, receipts = f"fleet/archives/{device}/*", f"fleet/receipts/*/{device}-*"
+    own, receipts = f"fleet/archives/{device}/*", f"fleet/receipts/*/{device[3:5]}/{device}-*"
     return {
         "all": Policy(**EVERYTHING),
         "documented": Policy(

@@ -53,7 +53,7 @@ struct Fleet {
     /// A receipt as its machine writes it, on a server whose clock is right.
     static func file(_ receipt: Receipt, by key: DeviceKey, seconds: Int64 = 2) throws -> File {
         File(
-            name: receipt.name.description, day: receipt.name.day,
+            name: receipt.name.path, day: receipt.name.day,
             written: receipt.time.advanced(byMicroseconds: seconds * 1_000_000), contents: try receipt.signed(by: key))
     }
 
@@ -67,9 +67,9 @@ struct Fleet {
             signers: try signers.map { try AllowedSigners(Array($0.utf8)) }, trusted: trusted)
         var observer = FleetObserver(members: members, hasServerTimes: hasServerTimes)
         for file in files {
-            observer.see(
-                file.name, on: file.day, written: file.written, size: file.size ?? UInt64(file.contents?.count ?? 0),
-                contents: file.contents)
+            let size = file.size ?? UInt64(file.contents?.count ?? 0)
+            guard let name = observer.admit(Array(file.name.utf8), on: file.day, size: size) else { continue }
+            observer.see(name, written: file.written, contents: file.contents)
         }
         return observer.report(days: [ReceiptDay(now)], maximumAge: age.flatMap { MaximumAge($0) }, now: now)
     }

@@ -186,7 +186,7 @@ struct FleetReportTests {
         #expect(report.machines[0].states == [.absent])
         #expect(report.rejected.map(\.problem) == [.receipt(.otherName(receipt.name))])
         var asBob = try Fleet.file(Fleet.receipt(ada), by: ada)
-        asBob.name = asBob.name.replacing(ada.id.description, with: bob.id.description)
+        asBob.name = ReceiptName(device: bob.id, time: Fleet.receipt(ada).time, sequence: 1).path
         #expect(try Fleet.report([asBob], inventory: inventory).machines.map(\.states) == [[.absent], [.absent]])
     }
 
@@ -274,6 +274,41 @@ struct FleetReportTests {
         #expect(
             report.rejected.map(\.problem)
                 == [.receipt(.forged), .receipt(.forged), .receipt(.unread), .name] && report.rejectedCount == 4)
+        #expect(report.junkCount == 3, "what could not be read may have been a receipt")
+    }
+
+    @Test("Whoever may write can fill a day with files, and each machine is judged as without them")
+    func junk() throws {
+        let good = try Fleet.file(Fleet.receipt(ada), by: ada)
+        let other = try Fleet.file(Fleet.receipt(bob), by: bob)
+        // Of the thief's own device, of devices that nobody knows, and of no device.
+        var junk = (1...1_500).map { number in
+            Fleet.File(
+                name: ReceiptName(device: bob.id, time: Fleet.now, sequence: 100 + Int64(number)).path,
+                day: ReceiptDay(Fleet.now), contents: nil)
+        }
+        for number in 1...1_500 {
+            let stranger = try Fleet.device(10_000 + number).id
+            junk.append(
+                Fleet.File(
+                    name: ReceiptName(device: stranger, time: Fleet.now, sequence: 1).path, day: ReceiptDay(Fleet.now),
+                    contents: nil))
+            junk.append(Fleet.File(name: "AA/\(number)", day: ReceiptDay(Fleet.now), contents: nil))
+        }
+        let report = try Fleet.report([other] + junk + [good], inventory: inventory)
+        #expect(report.machines.map(\.states) == [[], []])
+        #expect(report.rejectedCount == 4_500 && report.rejected.count == 1_000)
+        #expect(report.junkCount == 1_500 + 501 + 500)
+    }
+
+    @Test("A receipt in the folder of another device's receipts is none")
+    func otherShard() throws {
+        var file = try Fleet.file(Fleet.receipt(ada), by: ada)
+        for path in ["ZZ/\(Fleet.receipt(ada).name)", "\(Fleet.receipt(ada).name)", "x/\(file.name)", "/\(file.name)"] {
+            file.name = path
+            let report = try Fleet.report([file], inventory: inventory)
+            #expect(report.rejected.map(\.problem) == [.name] && report.machines[0].states == [.absent], "\(path)")
+        }
     }
 
     @Test("An ID is a hash of the key, so the inventory says whom to believe; a list of signers says it alone")

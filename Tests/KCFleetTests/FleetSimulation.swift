@@ -110,7 +110,7 @@ struct FleetSimulation {
         // An old receipt under the name of a new one.
         let name =
             fault == .replayed ? ReceiptName(device: key.id, time: receipt.time, sequence: sequence + 5) : receipt.name
-        let day = folder.appending(path: "fleet/receipts/\(name.day)")
+        let day = folder.appending(path: "fleet/receipts/\(name.day)/\(name.shard)")
         try FileManager.default.createDirectory(at: day, withIntermediateDirectories: true)
         // As one that is killed leaves it on a remote that has no complete files only.
         let isCut = fault == .crashed

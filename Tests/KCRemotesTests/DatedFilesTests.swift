@@ -48,24 +48,6 @@ struct DatedFilesTests {
         }
     }
 
-    @Test("A listing with times is parsed strictly, and a day without a folder is empty")
-    func listing() throws {
-        func list(_ text: String, status: Int32 = 0) throws -> [Rclone.DatedEntry] {
-            try Rclone(environment: [:]) { _, receive in
-                try receive(Array(text.utf8).span)
-                return ProgramEnding(status: status, messages: "x")
-            }.datedFiles(in: file)
-        }
-        let line = "2026-11-24 03:15:02,812,\"a b,c.json\"\n"
-        #expect(
-            try list(line) == [Rclone.DatedEntry(name: "a b,c.json", size: 812, modified: "2026-11-24 03:15:02")])
-        #expect(try list("", status: 3) == [])
-        for text in ["\n", "x\n", "2026-11-24 03:15:02,812,\n", "2026-11-24,1,a\n", line + "2026"] {
-            #expect(throws: RemoteFailure.unclear(file)) { try list(text) }
-        }
-        #expect(throws: RemoteFailure.self) { try list(line, status: 1) }
-    }
-
     @Test("Only S3 and Swift, also behind an alias, have times that nobody else can set")
     func traits() throws {
         for (configuration, isAtomic, hasServerTimes) in [

@@ -16,7 +16,7 @@ struct FileTreeTests {
             for byte in text.utf8 { try receive([byte].span) }
             return ProgramEnding(status: status, messages: "x")
         }
-        try rclone.visitTree(folder) { path, size in found.append("\(size) \(String(decoding: path, as: UTF8.self))") }
+        try rclone.visitTree(folder) { found.append("\($0.size) \(String(decoding: $0.path, as: UTF8.self))") }
         return found
     }
 
@@ -33,5 +33,26 @@ struct FileTreeTests {
     func malformed(text: String) {
         #expect(throws: RemoteFailure.unclear(folder)) { try list(text) }
         #expect(throws: RemoteFailure.self) { try list("3,a\n", status: 1) }
+    }
+
+    @Test("A listing with times is parsed strictly, and a day without a folder is empty")
+    func dated() throws {
+        func list(_ text: String, status: Int32 = 0) throws -> [Rclone.TreeEntry] {
+            var found: [Rclone.TreeEntry] = []
+            try Rclone(environment: [:]) { _, receive in
+                try receive(Array(text.utf8).span)
+                return ProgramEnding(status: status, messages: "x")
+            }.visitTree(folder, isDated: true) { found.append($0) }
+            return found
+        }
+        let line = "2026-11-24 03:15:02,812,\"AB/a b,c.json\"\n"
+        let entry = Rclone.TreeEntry(
+            path: Array("AB/a b,c.json".utf8), size: 812, modified: "2026-11-24 03:15:02")
+        #expect(try list(line) == [entry])
+        #expect(try list("", status: 3) == [])
+        for text in ["\n", "x\n", "2026-11-24 03:15:02,812,\n", "2026-11-24,1,a\n", line + "2026"] {
+            #expect(throws: RemoteFailure.unclear(folder)) { try list(text) }
+        }
+        #expect(throws: RemoteFailure.self) { try list(line, status: 1) }
     }
 }

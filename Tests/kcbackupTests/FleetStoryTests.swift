@@ -118,9 +118,9 @@ struct FleetStoryTests {
         pass(hours: 48)
         night(ada)
         let today = try #require(ada.receiptFiles().last)
-        try FileManager.default.copyItem(
-            atPath: file.path,
-            toPath: today.replacing(ada.id.description, with: bob.id.description).replacing(".json", with: "9.json"))
+        let other = today.replacing(ada.receiptStart, with: bob.receiptStart).replacing(".json", with: "9.json")
+        try FileManager.default.createDirectory(atPath: Path.split(other).folder, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: file.path, toPath: other)
         let replayed = status()
         #expect(replayed.status == .stale && replayed.text.contains("a copy of"), "\(replayed.text)")
         #expect(replayed.text.contains(/bob +absent/))
@@ -133,7 +133,7 @@ struct FleetStoryTests {
         // Everything that bob can write: its own receipts under ada's names, and its archives in ada's folder.
         let receipt = try #require(bob.receiptFiles().first)
         for number in [2, 7] {
-            let name = receipt.replacing(bob.id.description, with: ada.id.description)
+            let name = receipt.replacing(bob.receiptStart, with: ada.receiptStart)
             try FileManager.default.copyItem(
                 atPath: receipt, toPath: name.replacing(/-\d+\.json$/, with: "-\(number).json"))
         }

@@ -1,5 +1,6 @@
 import Foundation
 import KCBackupTasks
+import KCByteStreams
 import KCDeviceIdentity
 import KCFleet
 import KCKeychainModel
@@ -94,13 +95,13 @@ struct FleetTests {
         bytes[40] ^= 1
         try home.write(forged, bytes)
         let old = try fleet.write(1, hoursAgo: 7, sequence: 9)
-        try home.write(
-            old.replacing(fleet.keys[1].id.description, with: fleet.keys[2].id.description),
-            home.folder.read("work/\(old)"))
+        let name = Path.split(old).name.replacing(fleet.keys[1].id.description, with: fleet.keys[2].id.description)
+        let shard = String(name.dropFirst(3).prefix(2))
+        try home.write("remote/fleet/receipts/2026-03-01/\(shard)/\(name)", home.folder.read("work/\(old)"))
         try FileManager.default.removeItem(atPath: home.path(old))
         try home.write("remote/fleet/receipts/2026-03-01/note.json", "{}")
         try home.write(
-            "remote/fleet/receipts/2026-03-01/\(fleet.keys[0].id)-010000Z-7.json",
+            "\(Path.split(forged).folder)/\(fleet.keys[0].id)-010000Z-7.json",
             [UInt8](repeating: 0x20, count: 3_000))
         let outcome = status()
         #expect(outcome.status == .incomplete && outcome.messages.contains("4 files cannot be believed or read"))
@@ -110,6 +111,8 @@ struct FleetTests {
             #expect(outcome.text.contains(words), "\(words)")
         }
         #expect(outcome.text.hasSuffix("3 machines: 3 well\n"))
+        let known = status("--inventory machines.txt --known-junk")
+        #expect(known.status == .ok && known.text.contains("note.json: not the name"), "\(known.messages)")
     }
 
     @Test("The server's clock decides where it is known, and a wrong one is told; elsewhere the machine's counts")

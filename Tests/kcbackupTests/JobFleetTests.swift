@@ -186,7 +186,7 @@ struct JobFleetTests {
         #expect(machine.run("status").text.contains(/nas:fleet +nightly +never +- +never ran/))
         #expect(machine.run("status --max-age 1h").messages.contains("receipts of job 'nightly' in 'nas:fleet'"))
         let run = machine.run("run nightly --json").text
-        let name = try #require(machine.receipts().first).name
+        let name = try #require(machine.receipts().first).name.path
         #expect(run.contains(#""receipt":"nas:fleet/receipts/2026-03-01/\#(name)""#), "\(run)")
         #expect(machine.run("status").text.contains(/nas:fleet +nightly +2026-03-01/))
         #expect(machine.run("status --json").text.contains(#""jobReceipt":{"to":"nas:fleet","result":"ok","#))

@@ -42,11 +42,11 @@ extension FleetFolder {
     package func visitArchives(
         _ visit: (FleetArchive) throws -> Void, other: (_ path: String) throws -> Void
     ) throws {
-        try rclone.visitTree(archives) { path, size in
-            if let archive = FleetArchive(path: path, size: size) {
+        try rclone.visitTree(archives) { entry in
+            if let archive = FleetArchive(path: entry.path, size: entry.size) {
                 try visit(archive)
-            } else if !path.reversed().starts(with: ".part".utf8.reversed()) {
-                try other(String(decoding: path, as: UTF8.self))
+            } else if !entry.isPart {
+                try other(String(decoding: entry.path, as: UTF8.self))
             }
         }
     }
@@ -72,7 +72,7 @@ extension FleetFolder {
 
     private var archives: RemoteLocation { location.appending("archives") }
     // In bytes; so that a batch of empty files has a limit, too.
-    private static let slack: UInt64 = 1_048_576
+    static let slack: UInt64 = 1_048_576
 }
 
 /// Archives that were copied here, for as long as this object is there.

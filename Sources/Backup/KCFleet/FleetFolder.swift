@@ -46,7 +46,7 @@ package struct FleetFolder {
         let staging = try StagingFolder(inTemporaryFolder: temporaryFolder)
         let path = "\(staging.path)/\(name)"
         try PrivateFile.create(path, bytes.span)
-        let file = receipts(of: name.day).appending(name.description)
+        let file = receipts(of: name.day).appending(name.shard).appending(name.description)
         try withExtendedLifetime(staging) { try rclone.create(file, from: path, bytes) }
         return file
     }
@@ -60,35 +60,52 @@ package struct FleetFolder {
 
     /// Shows an observer the receipts of a day.
     ///
-    /// If some of them cannot be fetched, the others are shown, and these as unread.
+    /// Nothing is kept of files that are none. If some receipts cannot be fetched, the others are shown, and these as unread.
     ///
     /// - Returns: why some could not be fetched, if that is so.
     /// - Throws: `RemoteFailure` if the day cannot be listed, or if nothing can be fetched; `FileFailure`, and as the
     ///   runner.
     package func show(_ day: ReceiptDay, to observer: inout FleetObserver) throws -> RemoteFailure? {
         let folder = receipts(of: day)
-        // A receipt that is being written is none yet.
-        let files = try rclone.datedFiles(in: folder).filter { !$0.name.exact.hasSuffix(".part") }
-        if files.isEmpty { return nil }
-        let staging = try StagingFolder(inTemporaryFolder: temporaryFolder)
+        var wanted: [(name: ReceiptName, size: UInt64, written: Timestamp?)] = []
+        try rclone.visitTree(folder, isDated: true) { entry in
+            // A receipt that is being written is none yet.
+            if entry.isPart { return }
+            guard let name = observer.admit(entry.path, on: day, size: entry.size) else { return }
+            wanted.append((name, entry.size, entry.modified.flatMap(Self.time)))
+        }
         var failure: RemoteFailure?
-        do {
-            try rclone.download(folder, endingWith: ReceiptName.ending, limit: Receipt.sizeLimit, to: staging.path)
-        } catch let error as RemoteFailure {
-            failure = error
-        }
         var isAnyRead = false
-        for file in files {
-            // Other names could lead out of the folder.
-            let isNamed = ReceiptName(file.name, on: day) != nil
-            let contents = isNamed ? try contents(of: "\(staging.path)/\(file.name)") : nil
-            isAnyRead = isAnyRead || contents != nil
-            observer.see(
-                file.name, on: day, written: Self.time(file.modified), size: file.size, contents: contents)
+        for start in stride(from: 0, to: wanted.count, by: Self.batchSize) {
+            let batch = wanted[start..<min(wanted.count, start + Self.batchSize)]
+            let staging = try StagingFolder(inTemporaryFolder: temporaryFolder)
+            if failure?.isOfConnection != true {
+                do {
+                    try fetch(
+                        batch.map(\.name.path), of: batch.reduce(0) { $0 + $1.size }, below: folder, to: staging.path)
+                } catch let error as RemoteFailure {
+                    failure = failure ?? error
+                }
+            }
+            for (name, _, written) in batch {
+                let contents = try contents(of: "\(staging.path)/\(name.path)")
+                isAnyRead = isAnyRead || contents != nil
+                observer.see(name, written: written, contents: contents)
+            }
+            withExtendedLifetime(staging) {}
         }
-        withExtendedLifetime(staging) {}
         if let failure, !isAnyRead { throw failure }
         return failure
+    }
+
+    // Of receipts that are in the temporary folder at a time, each with at most 2 KiB.
+    private static let batchSize = 5_000
+
+    /// Copies files to the same paths below a folder here, many at a time.
+    private func fetch(_ paths: [String], of size: UInt64, below folder: RemoteLocation, to place: String) throws {
+        let list = "\(place)/list"
+        try PrivateFile.create(list, paths.map { $0 + "\n" }.joined().utf8.span)
+        try rclone.download(filesIn: list, below: folder, limit: 2 * size + Self.slack, to: place)
     }
 
     private func receipts(of day: ReceiptDay) -> RemoteLocation {

@@ -7,7 +7,7 @@ package import KCKeychainModel
 ///
 /// ```swift
 /// var observer = FleetObserver(members: members, hasServerTimes: true)
-/// observer.see("KC-…-031502Z-142.json", on: day, written: time, size: 1_200, contents: bytes)
+/// if let name = observer.admit(path, on: day, size: 1_200) { observer.see(name, written: time, contents: bytes) }
 /// let report = observer.report(days: [day], maximumAge: age, now: now)
 /// ```
 package struct FleetObserver {
@@ -17,6 +17,12 @@ package struct FleetObserver {
     private static let allowance = 20
     // Of files that are named in a report; more would only fill the screen.
     private static let rejectedLimit = 1_000
+    // Of receipts of one device in a day: forty an hour.
+    private static let dayLimit = 1_000
+    // Of receipts of devices that no list names: whoever may write can sign for as many devices as there are.
+    private static let strangerLimit = 1_000
+    // The same where there is no list.
+    private static let anyLimit = 100_000
 
     private let members: FleetMembers
     private let hasServerTimes: Bool
@@ -25,6 +31,10 @@ package struct FleetObserver {
     private var jobNumbers: [ExactText: Int] = [:]
     private var rejected: [FleetReport.Rejected] = []
     private var rejectedCount = 0
+    private var junkCount = 0
+    private var strangers = 0
+    /// The day that is being read, and the receipts that each device has in it.
+    private var admitted: (day: ReceiptDay, counts: [DeviceID: Int])?
 
     /// The parts of a receipt that are kept: a fleet has tens of thousands of receipts.
     private struct Seen {
@@ -63,28 +73,50 @@ package struct FleetObserver {
         self.hasServerTimes = hasServerTimes
     }
 
-    /// Takes in a file.
+    /// Looks at a file by its path and size; those that are no receipts are counted and passed over.
+    ///
+    /// - Parameter path: below the folder of the day.
+    /// - Returns: the name of a receipt that is to be read; nil for any other file.
+    package mutating func admit(_ path: [UInt8], on day: ReceiptDay, size: UInt64) -> ReceiptName? {
+        let file = { String(decoding: path, as: UTF8.self) }
+        guard let name = ReceiptName(path: path, on: day) else {
+            reject(file(), day, .name)
+            return nil
+        }
+        if size > UInt64(Receipt.sizeLimit) {
+            reject(file(), day, .receipt(.tooLarge))
+            return nil
+        }
+        if !members.isNamed(name.device) {
+            strangers += 1
+            if strangers > (members.isEmpty ? Self.anyLimit : Self.strangerLimit) {
+                reject(file(), day, .surplus)
+                return nil
+            }
+        }
+        if admitted?.day != day { admitted = (day, [:]) }
+        admitted?.counts[name.device, default: 0] += 1
+        if let count = admitted?.counts[name.device], count > Self.dayLimit {
+            reject(file(), day, .surplus)
+            return nil
+        }
+        return name
+    }
+
+    /// Takes in a receipt.
     ///
     /// - Parameters:
-    ///   - file: its name.
-    ///   - day: that of its folder.
     ///   - written: its time on the remote.
-    ///   - size: its size in bytes, as it is listed.
     ///   - contents: nil if it could not be read.
-    package mutating func see(
-        _ file: String, on day: ReceiptDay, written: Timestamp?, size: UInt64, contents: [UInt8]?
-    ) {
-        guard let name = ReceiptName(file, on: day) else { return reject(file, day, .name) }
-        guard let contents else {
-            return reject(file, day, .receipt(size > UInt64(Receipt.sizeLimit) ? .tooLarge : .unread))
-        }
+    package mutating func see(_ name: ReceiptName, written: Timestamp?, contents: [UInt8]?) {
+        guard let contents else { return reject(name.path, name.day, .receipt(.unread)) }
         do throws(ReceiptProblem) {
             let receipt = try Receipt(verifying: contents)
             let stated = receipt.name
             guard stated == name else { throw .otherName(stated) }
             keep(receipt, hasServerTimes ? written : nil)
         } catch {
-            reject(file, day, .receipt(error))
+            reject(name.path, name.day, .receipt(error))
         }
     }
 
@@ -106,6 +138,7 @@ package struct FleetObserver {
 
     private mutating func reject(_ file: String, _ day: ReceiptDay, _ problem: FleetReport.Problem) {
         rejectedCount += 1
+        if problem.isJunk { junkCount += 1 }
         if rejected.count < Self.rejectedLimit {
             rejected.append(FleetReport.Rejected(file: "\(day)/\(file)", problem: problem))
         }
@@ -128,7 +161,7 @@ package struct FleetObserver {
         }
         return FleetReport(
             days: days, machines: sorted, rejected: rejected, rejectedCount: rejectedCount,
-            hasServerTimes: hasServerTimes)
+            junkCount: junkCount, hasServerTimes: hasServerTimes)
     }
 
     private func machine(_ device: DeviceID, _ usual: MaximumAge?, _ now: Timestamp) -> FleetReport.Machine {

@@ -77,9 +77,20 @@ package struct FleetReport: Sendable {
 
     /// Why a file says nothing.
     package enum Problem: Hashable, Sendable {
-        /// Its name is not one of a receipt.
+        /// Its path is not one of a receipt.
         case name
+        /// There are more of this device, or of devices that no list names, than are read.
+        case surplus
         case receipt(ReceiptProblem)
+
+        /// True if whoever may write there can have put it there, and it says nothing about a machine.
+        var isJunk: Bool {
+            switch self {
+            case .name, .surplus, .receipt(.tooLarge), .receipt(.forged), .receipt(.otherSigner), .receipt(.otherName):
+                true
+            case .receipt(.malformed), .receipt(.unread), .receipt(.cryptography): false
+            }
+        }
     }
 
     /// The days that were read.
@@ -90,6 +101,8 @@ package struct FleetReport: Sendable {
     package let rejected: [Rejected]
     /// The number of all of them.
     package let rejectedCount: Int
+    /// The number of those among them that anyone who may write there can have put there.
+    package let junkCount: Int
     /// True if times are those of the server, which no machine can choose.
     package let hasServerTimes: Bool
 
@@ -119,6 +132,12 @@ package struct FleetMembers: Sendable {
         self.inventory = inventory?.machines ?? [:]
         known = signers?.devices ?? trusted.merging(self.inventory.mapValues(\.name)) { $1 }
     }
+
+    /// True if no list names a device.
+    var isEmpty: Bool { known.isEmpty && inventory.isEmpty }
+
+    /// True if a list names a device.
+    func isNamed(_ device: DeviceID) -> Bool { known[device] != nil || inventory[device] != nil }
 
     /// True if the signature of a device counts.
     package func isKnown(_ device: DeviceID) -> Bool { known[device] != nil }

@@ -40,7 +40,7 @@ package struct ReceiptDay: Hashable, Comparable, Sendable, CustomStringConvertib
     private var microsecondsFromReference: Int64 { number * Self.length - Timestamp.reference.microseconds }
 }
 
-/// The name of a receipt: `KC-ABCD-EFGH-IJKL-MNOP-QRST-031502Z-142.json`, in the folder of its day.
+/// The name of a receipt: `KC-ABCD-EFGH-IJKL-MNOP-QRST-031502Z-142.json`, in the folder `AB` of its day.
 ///
 /// The sequence number makes it one that the device never used before, so nothing is ever replaced.
 package struct ReceiptName: Hashable, Sendable, CustomStringConvertible {
@@ -76,7 +76,23 @@ package struct ReceiptName: Hashable, Sendable, CustomStringConvertible {
         guard description.exact == file.exact else { return nil }
     }
 
-    /// The folder that it is in.
+    /// Parses the path of a file below the folder of a day; nil if it is not that of a receipt.
+    package init?(path: [UInt8], on day: ReceiptDay) {
+        guard let text = String(validating: path, as: UTF8.self), let name = text.exact.split(separator: "/").last
+        else {
+            return nil
+        }
+        self.init(name, on: day)
+        guard self.path.exact == text.exact else { return nil }
+    }
+
+    /// The folder of its day that it is in, of 1,024: the first two characters of the ID after `KC-`.
+    package var shard: String { String(decoding: Array(device.description.utf8)[3..<5], as: UTF8.self) }
+
+    /// Its path below the folder of its day.
+    package var path: String { "\(shard)/\(self)" }
+
+    /// The day that it is filed under.
     package var day: ReceiptDay { ReceiptDay(time) }
 
     /// The name of the file.

@@ -21,7 +21,7 @@ extension FleetStatusCommand {
         if report.machines.isEmpty, report.rejectedCount == 0 {
             throw FleetProblem.noReceipts(location, days: days.count - 1)
         }
-        let view = FleetView(report: report, now: session.now)
+        let view = FleetView(report: report, now: session.now, knowsJunk: knownJunk)
         if let page {
             try page.make { write in try view.page(of: location, session.calendar).write(write) }
         } else if form.prometheus {

@@ -13,6 +13,8 @@ internal import KCTerminal
 struct FleetView {
     let report: FleetReport
     let now: Timestamp
+    /// True if files that say nothing, and that anyone who may write there can have put there, are known.
+    let knowsJunk: Bool
 
     // Of files that are named in text; `--json` has more.
     private static let fileLimit = 20
@@ -27,7 +29,9 @@ struct FleetView {
 
     /// The other problems, in a sentence; nil if there are none.
     var doubt: String? {
-        fleetDoubt(names { !$0.isSubset(of: [.absent, .late, .shrunk]) }, rejected: report.rejectedCount)
+        fleetDoubt(
+            names { !$0.isSubset(of: [.absent, .late, .shrunk]) },
+            rejected: report.rejectedCount - (knowsJunk ? report.junkCount : 0))
     }
 
     private func names(_ isIn: (Set<FleetReport.State>) -> Bool) -> [String] {
@@ -85,7 +89,7 @@ struct FleetView {
             "machines": .list(report.machines.map(\.json)),
             "rejected": .list(
                 report.rejected.map { ["file": .text($0.file), "problem": .text($0.problem.words)] }),
-            "rejectedCount": .number(report.rejectedCount),
+            "rejectedCount": .number(report.rejectedCount), "junkCount": .number(report.junkCount),
         ]
     }
 
@@ -193,6 +197,7 @@ extension FleetReport.Problem {
     fileprivate var words: String {
         switch self {
         case .name: "not the name of a receipt"
+        case .surplus: "one of too many of this device, or of devices that no list names"
         case .receipt(.tooLarge): "too large for a receipt"
         case .receipt(.malformed(let rule)): "signed, but not a receipt that this version reads: \(rule)"
         case .receipt(.forged): "no valid signature"

@@ -63,6 +63,7 @@ package enum OptionName: String, CaseIterable, Sendable {
     case keys
     case keychain
     case label
+    case knownJunk = "known-junk"
     case last
     case length
     case list

@@ -55,6 +55,7 @@ struct FakeRclone {
             esac
             [ -d "$folder" ] || { echo 'directory not found' >&2; exit 3; }
             case " $* " in
+            *' tsp '*) find "$folder" -type f -printf '%TY-%Tm-%Td %TH:%TM:%.2TS,%s,"%P"\n'; exit;;
             *' --recursive '*) find "$folder" -type f -printf '%s,%P\n'; exit;;
             *' hp '*)
                 for file in "$folder"/*; do
@@ -66,23 +67,20 @@ struct FakeRclone {
                     [ ! -f "$file" ] || printf '%s,"%s"\n' "$hash" "${file##*/}"
                 done
                 exit;;
-            *' tsp '*) find "$folder" -maxdepth 1 -type f -printf '%TY-%Tm-%Td %TH:%TM:%.2TS,%s,"%f"\n'; exit;;
             esac
             for file in "$folder"/*; do
                 [ ! -f "$file" ] || printf '%s,"%s"\n' "$(stat -c %s "$file")" "${file##*/}"
             done;;
         copy)
             folder=$(local_of "$before") || exit
-            if [ "$2" = --files-from-raw ]; then
-                missing=0
-                while IFS= read -r name; do
-                    [ -f "$folder/$name" ] || { missing=1; continue; }
-                    mkdir -p "$last/${name%/*}"
-                    cp "$folder/$name" "$last/$name"
-                done <"$3"
-                exit $missing
-            fi
-            find "$folder" -maxdepth 1 -type f -name '*.json' -size -2049c -exec cp {} "$last" ';';;
+            [ "$2" = --files-from-raw ] || exit 2
+            missing=0
+            while IFS= read -r name; do
+                [ -f "$folder/$name" ] || { missing=1; continue; }
+                mkdir -p "$last/${name%/*}"
+                cp "$folder/$name" "$last/$name"
+            done <"$3"
+            exit $missing;;
         cat) cat "$(local_of "$last")";;
         copyto) file=$(local_of "$last"); mkdir -p "${file%/*}"; cp "$before" "$file";;
         moveto) mv "$(local_of "$before")" "$(local_of "$last")";;

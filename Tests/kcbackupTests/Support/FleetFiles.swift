@@ -50,7 +50,7 @@ struct FleetFiles {
         let receipt = Receipt(
             device: key.id, sequence: sequence, time: written.advanced(byMicroseconds: skew * 1_000_000), job: job,
             result: result, good: nil, keys: names, counts: counts, archives: [Self.archive])
-        let path = "remote/fleet/receipts/\(receipt.name.day)/\(receipt.name)"
+        let path = "remote/fleet/receipts/\(receipt.name.day)/\(receipt.name.path)"
         try home.write(path, try receipt.signed(by: key))
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: Double(written.seconds))],

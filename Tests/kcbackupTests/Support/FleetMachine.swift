@@ -46,14 +46,17 @@ struct FleetMachine {
     /// The path of a folder of the fleet, which may not exist.
     func folder(_ name: String) -> String { "\(remote)/fleet/\(name)" }
 
+    /// The beginning of the path of a receipt of this machine, below the folder of its day.
+    var receiptStart: String { "\(id.description.dropFirst(3).prefix(2))/\(id)" }
+
     /// The paths of the receipts of this machine, oldest first.
     func receiptFiles() throws -> [String] {
         let receipts = folder("receipts")
         if !Path.isFolder(receipts) { return [] }
-        return try Path.names(in: receipts).sorted().flatMap { day in
-            try Path.names(in: "\(receipts)/\(day)").filter { $0.hasPrefix(id.description) }.sorted().map {
-                "\(receipts)/\(day)/\($0)"
-            }
+        return try Path.names(in: receipts).sorted().flatMap { day -> [String] in
+            let shard = Path.split("\(receipts)/\(day)/\(receiptStart)").folder
+            if !Path.isFolder(shard) { return [] }
+            return try Path.names(in: shard).filter { $0.hasPrefix(id.description) }.sorted().map { "\(shard)/\($0)" }
         }
     }
 

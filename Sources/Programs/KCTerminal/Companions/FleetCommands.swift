@@ -58,6 +58,13 @@ package struct FleetStatusCommand: Verb {
         help: ArgumentHelp("Read the receipts of so many days, and not only those that decide.", valueName: "number"))
     package var days: String?
 
+    @Flag(
+        name: OptionName.knownJunk.name,
+        help:
+            "Files that are no receipts, and that anyone who may write there can have put there, do not end the run with 3."
+    )
+    package var knownJunk = false
+
     @OptionGroup
     package var form: ReportOptions
 

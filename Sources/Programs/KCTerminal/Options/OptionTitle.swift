@@ -48,7 +48,9 @@ extension OptionName {
             .verifyCopies,
             .system:
             .job
-        case .acceptMissing, .acceptOrigin, .days, .device, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .last,
+        case .acceptMissing, .acceptOrigin, .days, .device, .drill, .forDevice, .giveUpDeviceBinding, .inventory,
+            .knownJunk,
+            .last,
             .maxAge,
             .metadataReadable,
             .against, .on, .onConflict, .sample,
