@@ -1,5 +1,6 @@
 """An S3 of one bucket that grants each account what its policy says, and counts requests by kind."""
 
+import bisect
 import collections
 import fnmatch
 import hashlib
@@ -9,9 +10,9 @@ from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
 
-from servers import free_port
-
 BUCKET = "bucket"
+# Of a listing.
+PAGE = 1_000
 
 
 class Policy:
@@ -36,12 +37,12 @@ class RefusingS3:
         self.objects = {}
         self.times = {}
         self.faults = []
+        self.names = None
         self.requests = collections.Counter()
         self.refused = collections.Counter()
         self.lock = threading.Lock()
-        self.port = free_port()
-        self.server = ThreadingHTTPServer(("127.0.0.1", self.port), type("Handler", (Handler,), {"store": self}))
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), type("Handler", (Handler,), {"store": self}))
+        self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def end(self):
@@ -54,10 +55,11 @@ class RefusingS3:
             "endpoint": f"http://127.0.0.1:{self.port}", "region": "us-east-1", "force_path_style": "true",
         }
 
-    def put(self, key, content):
+    def put(self, key, content, time=None):
         with self.lock:
+            self.names = None
             self.objects[key] = content
-            self.times[key] = datetime.now(timezone.utc)
+            self.times[key] = time or datetime.now(timezone.utc)
 
     def take_requests(self):
         """The requests since the last call, as in 'LIST 2 PUT 1', those that were refused with an exclamation mark."""
@@ -67,6 +69,12 @@ class RefusingS3:
             self.requests.clear()
             self.refused.clear()
         return ", ".join(found) or "-"
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # A client with many connections would wait seconds to repeat one.
+    request_queue_size = 256
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -147,29 +155,47 @@ class Handler(BaseHTTPRequestHandler):
     def delete(self, key, _):
         with self.store.lock:
             self.store.objects.pop(key, None)
+            self.store.names = None
         self.answer(204)
 
     def listing(self, prefix, query):
+        """A page of a thousand names, as S3 has them."""
         delimiter = query.get("delimiter", "")
+        after = query.get("marker") or query.get("continuation-token") or ""
         quote = urllib.parse.quote if query.get("encoding-type") == "url" else str
-        folders, entries = set(), []
+        folders, entries, last, more = set(), [], "", False
         with self.store.lock:
-            objects = sorted((key, content) for key, content in self.store.objects.items() if key.startswith(prefix))
-        for key, content in objects:
-            rest = key[len(prefix):]
-            if delimiter and delimiter in rest:
-                folders.add(prefix + rest.split(delimiter)[0] + delimiter)
-                continue
-            time = self.store.times[key].strftime("%Y-%m-%dT%H:%M:%S.000Z")
-            entries.append(
-                f"<Contents><Key>{escape(quote(key))}</Key><LastModified>{time}</LastModified><ETag>{etag(content)}</ETag>"
-                f"<Size>{len(content)}</Size></Contents>")
+            if self.store.names is None:
+                self.store.names = sorted(self.store.objects)
+            names = self.store.names
+            for index in range(max(bisect.bisect_left(names, prefix), bisect.bisect_right(names, after)), len(names)):
+                key = names[index]
+                if not key.startswith(prefix):
+                    break
+                rest = key[len(prefix):]
+                folder = prefix + rest.split(delimiter)[0] + delimiter if delimiter and delimiter in rest else None
+                if folder and (folder in folders or after.startswith(folder)):
+                    last = key
+                    continue
+                if len(folders) + len(entries) == PAGE:
+                    more = True
+                    break
+                last = key
+                if folder:
+                    folders.add(folder)
+                    continue
+                time = self.store.times[key].strftime("%Y-%m-%dT%H:%M:%S.000Z")
+                content = self.store.objects[key]
+                entries.append(
+                    f"<Contents><Key>{escape(quote(key))}</Key><LastModified>{time}</LastModified>"
+                    f"<ETag>{etag(content)}</ETag><Size>{len(content)}</Size></Contents>")
         entries += [f"<CommonPrefixes><Prefix>{escape(quote(name))}</Prefix></CommonPrefixes>" for name in sorted(folders)]
         encoding = "<EncodingType>url</EncodingType>" if quote is not str else ""
+        following = f"<NextMarker>{escape(quote(last))}</NextMarker><NextContinuationToken>{escape(last)}</NextContinuationToken>"
         return (
             f'<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>{BUCKET}</Name>'
-            f"<Prefix>{escape(quote(prefix))}</Prefix><IsTruncated>false</IsTruncated>{encoding}{''.join(entries)}"
-            "</ListBucketResult>").encode()
+            f"<Prefix>{escape(quote(prefix))}</Prefix><IsTruncated>{str(more).lower()}</IsTruncated>"
+            f"{following if more else ''}{encoding}{''.join(entries)}</ListBucketResult>").encode()
 
 
 def flipped(content):

@@ -43,7 +43,7 @@ extension Rclone {
 
     /// Copies some files below a folder to the same paths below a folder here, many at a time.
     ///
-    /// On an object store, this takes two requests for each file, and none of a listing.
+    /// On an object store, this takes one request for each file, and none of a listing.
     ///
     /// - Parameters:
     ///   - list: the absolute path of a file with a path on each line.
@@ -54,7 +54,8 @@ extension Rclone {
         filesIn list: String, below folder: RemoteLocation, limit: UInt64, to path: String
     ) throws {
         let arguments = [
-            "copy", "--files-from-raw", list, "--no-traverse", "--no-check-dest", "--max-transfer", "\(limit)B",
+            "copy", "--files-from-raw", list, "--no-traverse", "--no-check-dest", "--s3-no-head-object",
+            "--max-transfer", "\(limit)B",
             "--transfers", "32", "--checkers", "32", "--buffer-size", "0",
         ]
         try require(call(arguments, [folder.folderText, path]) { _ in }, folder)
