@@ -166,7 +166,7 @@ fleet: packages-test
 FLEET_ITEMS ?= 400
 fleet-index: packages-fleet-index
 	python3 -m venv .build/fleet-index
-	.build/fleet-index/bin/pip install duckdb==2.0.1
+	.build/fleet-index/bin/pip install duckdb==2.0.1 chdb==4.4.0 pyspark==4.3.0
 	swift build $(OPTIMIZED) --build-tests
 	KCBACKUP=.build/tests/release/kcbackup TESTS=$(TESTS) FLEET_MACHINES=$(FLEET_MACHINES) FLEET_ITEMS=$(FLEET_ITEMS) \
 	    DUCKDB=.build/fleet-index/bin/python .ci/fleet-index

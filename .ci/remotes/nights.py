@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import re
 import sys
 import time
@@ -22,7 +23,9 @@ class History:
 
     def __init__(self, kcbackup, folder, rclone):
         rights = dict(get=["laptop/*"], put=["laptop/*"])
-        self.server = RefusingS3({"documented": Policy(list=["laptop/*"], **rights), "put only": Policy(put=["laptop/*"])})
+        self.server = RefusingS3({
+            "documented": Policy(list=["laptop/*"], **rights), "no list": Policy(**rights),
+            "put only": Policy(put=["laptop/*"]), "no put": Policy(list=["laptop/*"], get=["laptop/*"])})
         self.machine = Machine(kcbackup, folder, rclone)
         self.machine.environment["PATH"] += ":/usr/bin:/bin"
         self.use("documented")
@@ -59,14 +62,14 @@ class History:
 def deleted(history):
     history.runs(NIGHTS)
     for key in history.names()[1:-1]:
-        del history.server.objects[key]
+        history.server.remove(key)
     return noticed(history, 1, "15 copies were gone")
 
 
 def all_but_the_newest(history):
     history.runs(NIGHTS)
     for key in history.names()[:-1]:
-        del history.server.objects[key]
+        history.server.remove(key)
     return noticed(history, 1, "were gone")
 
 
@@ -84,11 +87,50 @@ def a_bit(history):
     return noticed(history, NIGHTS, "exists and is another file")
 
 
+def a_bit_unlisted(history):
+    history.use("no list")
+    return a_bit(history)
+
+
+def endless(history):
+    """A server that never ends a copy, which it lists with the right size."""
+    history.runs(NIGHTS)
+    history.server.endless = {history.names()[0]}
+    answer = noticed(history, NIGHTS, "")
+    assert history.server.sent < 64 << 20, history.server.sent
+    return f"{answer}; {history.server.sent >> 20} MiB were read"
+
+
+def masked(history):
+    """Copies are deleted, and in the same night nothing can be put."""
+    history.runs(NIGHTS)
+    for key in history.names()[-3:-1]:
+        history.server.remove(key)
+    history.use("no put")
+    assert history.run()[0] == 19
+    history.use("documented")
+    code, said = history.run()
+    assert code == 19 and "copies were gone" in said, said
+    history.runs(1)
+    return "the next run with all rights ends with 19, too, and says so"
+
+
+def widened(history):
+    """Half of a copy is stored, which may not be read; later it may."""
+    history.use("put only")
+    history.server.faults = ["half"]
+    history.runs(1)
+    history.use("documented")
+    seen = [history.run()[0] for _ in range(2)]
+    assert seen[-1] == 0 and len({len(content) for content in history.server.objects.values()}) == 1, seen
+    return f"with all rights, it is completed: {seen}"
+
+
 def expired(history):
     """A lifecycle rule of ten days; nothing is wrong."""
     history.runs(NIGHTS)
     for key in history.names()[:-10]:
-        del history.server.objects[key]
+        history.server.remove(key)
     history.runs(2)
     return f"not: {history.status()['there']} are there"
 
@@ -149,6 +191,10 @@ SCENARIOS = {
     "all but the newest are deleted": all_but_the_newest,
     "an older copy loses its last byte": cut,
     "a bit of an older copy flips": a_bit,
+    "the same, where the bucket may not be listed": a_bit_unlisted,
+    "a copy never ends": endless,
+    "copies are deleted in a night in which nothing can be put": masked,
+    "half of a copy is stored with credentials that may only put": widened,
     "a rule removes what is older than ten days": expired,
     "a put stores half, and fails": fault("half", [0, 0]),
     "a put stores all, and fails": fault("done", [0, 0]),
@@ -163,6 +209,8 @@ def main():
     kcbackup, folder, *rclones = sys.argv[1:]
     for number, rclone in enumerate(rclones):
         for index, (name, scenario) in enumerate(SCENARIOS.items()):
+            if not re.search(os.environ.get("ONLY", ""), name):
+                continue
             began = time.monotonic()
             history = History(kcbackup, Path(folder) / str(number) / str(index), rclone)
             answer = scenario(history)

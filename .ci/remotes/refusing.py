@@ -29,7 +29,7 @@ class RefusingS3:
     """A server in this process; `accounts` maps access keys to policies, `objects` keys to bytes.
 
     Each put takes one of `faults`: "half" stores half and answers 500, "lost" stores nothing and says it did, "rotten" stores other
-    bytes and says it stored these, "done" stores all and answers 500.
+    bytes and says it stored these, "done" stores all and answers 500. A get of one of `endless` has no end; `sent` counts its bytes.
     """
 
     def __init__(self, accounts):
@@ -37,6 +37,8 @@ class RefusingS3:
         self.objects = {}
         self.times = {}
         self.faults = []
+        self.endless = set()
+        self.sent = 0
         self.names = None
         self.requests = collections.Counter()
         self.refused = collections.Counter()
@@ -60,6 +62,11 @@ class RefusingS3:
             self.names = None
             self.objects[key] = content
             self.times[key] = time or datetime.now(timezone.utc)
+
+    def remove(self, key):
+        with self.lock:
+            self.names = None
+            self.objects.pop(key, None)
 
     def take_requests(self):
         """The requests since the last call, as in 'LIST 2 PUT 1', those that were refused with an exclamation mark."""
@@ -149,13 +156,26 @@ class Handler(BaseHTTPRequestHandler):
         if content is None:
             # Whoever may not list the bucket does not learn what is missing.
             return self.fail(404, "NoSuchKey") if self.policy().allows("list", "") else self.fail(403, "AccessDenied")
+        if key in self.store.endless and self.command == "GET":
+            return self.pour()
         date = self.store.times[key].strftime("%a, %d %b %Y %H:%M:%S GMT")
         self.answer(200, content, ETag=etag(content), Last_Modified=date)
 
+    def pour(self):
+        """As much as the client takes, up to a gigabyte."""
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        try:
+            for _ in range(16_384):
+                self.wfile.write(b"10000\r\n" + bytes(65_536) + b"\r\n")
+                self.store.sent += 65_536
+        except OSError:
+            pass
+        self.close_connection = True
+
     def delete(self, key, _):
-        with self.store.lock:
-            self.store.objects.pop(key, None)
-            self.store.names = None
+        self.store.remove(key)
         self.answer(204)
 
     def listing(self, prefix, query):

@@ -47,19 +47,20 @@ struct CopyBatchTests {
     @Test("What is there, what is new and what is another file are told from each other")
     func outcomes() throws {
         for name in ["old", "other"] { _ = try home.write("there/\(name)", [1]) }
-        var batch = CopyBatch(to: remote, there: ["old", "other"])
-        for (name, bytes) in [("a/old", [1]), ("a/other", [2]), ("a/new", [3])] {
+        var batch = CopyBatch(to: remote, there: ["old": 1, "other": 1, "longer": 2])
+        for (name, bytes) in [("a/old", [1]), ("a/other", [2]), ("a/new", [3]), ("a/longer", [4])] {
             try batch.add(file(name, bytes.map(UInt8.init)))
         }
-        try batch.run(reading: ["gone"])
+        try batch.run(reading: [RemoteEntry(name: "gone", size: 1)])
         #expect(batch.copy(named: "old")?.outcome == .present && batch.copy(named: "new")?.outcome == .copied)
         #expect(batch.copy(named: "other") == nil && batch.digest(of: "other") != nil)
         #expect(batch.digest(of: "gone") == nil)
+        #expect(batch.copy(named: "longer") == nil && batch.digest(of: "longer") == nil, "nobody reads another file")
     }
 
     @Test("Of files of one name in two folders, none is copied together, so that none passes for the other")
     func sameName() throws {
-        var batch = CopyBatch(to: remote, there: [])
+        var batch = CopyBatch(to: remote, there: [:])
         for (name, byte) in [("a/x", 1), ("b/x", 2), ("b/x", 2), ("b/y", 3)] {
             try batch.add(file(name, [UInt8(byte)]))
         }

@@ -298,7 +298,8 @@ struct FleetReportTests {
         let report = try Fleet.report([other] + junk + [good], inventory: inventory)
         #expect(report.machines.map(\.states) == [[], []])
         #expect(report.rejectedCount == 4_500 && report.rejected.count == 1_000)
-        #expect(report.junkCount == 1_500 + 501 + 500)
+        // A file over the limit of a machine may be its own receipt, and so may one that was not read.
+        #expect(report.junkCount == 1_500 + 500)
     }
 
     @Test("A receipt in the folder of another device's receipts is none")

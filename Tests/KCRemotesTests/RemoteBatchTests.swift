@@ -24,7 +24,7 @@ struct RemoteBatchTests {
     func together() throws {
         let folder = try folder()
         try folder.writeTogether(paths)
-        let digests = try folder.digests(of: ["1.kcb", "2.kcb", "3.kcb", "4.kcb"])
+        let digests = try folder.digests(of: (1...4).map { RemoteEntry(name: "\($0).kcb", size: 1_000) })
         #expect(remote.calls == ["config", "copy", "hashsum"] && digests.count == 3)
         #expect(digests["2.kcb"] == SHA256.hash([UInt8](repeating: 2, count: 1_000).span))
     }
@@ -35,7 +35,7 @@ struct RemoteBatchTests {
         let folder = try folder()
         try folder.writeTogether(paths)
         #expect(remote.files["backups/2.kcb"] == [7] && remote.files.count == 3)
-        let digests = try folder.digests(of: ["2.kcb"])
+        let digests = try folder.digests(of: [RemoteEntry(name: "2.kcb", size: 1)])
         #expect(digests["2.kcb"] == SHA256.hash([7].span))
     }
 
@@ -71,22 +71,25 @@ struct RemoteBatchTests {
     func writeOnly() throws {
         remote.refused = ["lsf", "cat", "hashsum"]
         let folder = try folder()
-        let copy = try folder.copyUnlisted(OpenFile.reading(paths[0]))
+        let copy = try folder.copyUnlisted(OpenFile.reading(paths[0]), mayBeUnread: true)
         #expect(copy.outcome == .copied && !copy.isReadBack && remote.files["backups/1.kcb"]?.count == 1_000)
-        let again = try folder.copyUnlisted(OpenFile.reading(paths[0]))
+        let again = try folder.copyUnlisted(OpenFile.reading(paths[0]), mayBeUnread: true)
         #expect(again.outcome == .present && !again.isReadBack)
+        #expect(throws: RemoteFailure.self, "what could be read before is not there") {
+            try folder.copyUnlisted(OpenFile.reading(paths[1]), mayBeUnread: false)
+        }
     }
 
     @Test("Where listing alone is not allowed, the copy is read back, and another file is not taken for it")
     func unlisted() throws {
         remote.refused = ["lsf", "hashsum"]
         let folder = try folder()
-        #expect(try folder.copyUnlisted(OpenFile.reading(paths[0])).isReadBack)
+        #expect(try folder.copyUnlisted(OpenFile.reading(paths[0]), mayBeUnread: true).isReadBack)
         remote.files["backups/2.kcb"] = [7]
         #expect(throws: RemoteFailure.exists(folder.location.appending("2.kcb"))) {
-            try folder.copyUnlisted(OpenFile.reading(paths[1]))
+            try folder.copyUnlisted(OpenFile.reading(paths[1]), mayBeUnread: true)
         }
         remote.refused.insert("copy")
-        #expect(throws: RemoteFailure.self) { try folder.copyUnlisted(OpenFile.reading(paths[2])) }
+        #expect(throws: RemoteFailure.self) { try folder.copyUnlisted(OpenFile.reading(paths[2]), mayBeUnread: true) }
     }
 }

@@ -162,7 +162,7 @@ struct JobCopiesTests {
         let figures = run("status --prometheus").text
         #expect(figures.contains(#"kcbackup_copies_there{job="x",to="nas:x"} 6"#), "\(figures)")
         #expect(figures.contains(/kcbackup_copies_oldest_timestamp_seconds\{.*\} 1[67]\d{8}\n/), "\(figures)")
-        #expect(run("status --json").text.contains(#""there":6,"missing":0,"notReadBack":0,"oldest":"20"#))
+        #expect(run("status --json").text.contains(#""there":6,"missing":0,"damaged":0,"notReadBack":0,"oldest":"20"#))
     }
 
     @Test("Lost copies are told beside another failure, and stay due")

@@ -97,7 +97,7 @@ package struct FleetObserver {
         if admitted?.day != day { admitted = (day, [:]) }
         admitted?.counts[name.device, default: 0] += 1
         if let count = admitted?.counts[name.device], count > Self.dayLimit {
-            reject(file(), day, .surplus)
+            reject(file(), day, members.isNamed(name.device) ? .surplusOfMachine : .surplus)
             return nil
         }
         return name

@@ -79,13 +79,16 @@ package struct FleetReport: Sendable {
     package enum Problem: Hashable, Sendable {
         /// Its path is not one of a receipt.
         case name
-        /// There are more of this device, or of devices that no list names, than are read.
+        /// There are more of devices that no list names than are read.
         case surplus
+        /// There are more of this device, which a list names, than are read: its own may be among them.
+        case surplusOfMachine
         case receipt(ReceiptProblem)
 
         /// True if whoever may write there can have put it there, and it says nothing about a machine.
         var isJunk: Bool {
             switch self {
+            case .surplusOfMachine: false
             case .name, .surplus, .receipt(.tooLarge), .receipt(.forged), .receipt(.otherSigner), .receipt(.otherName):
                 true
             case .receipt(.malformed), .receipt(.unread), .receipt(.cryptography): false

@@ -106,12 +106,16 @@ package struct FleetIndexer {
     private let temporaryFolder: String
     private let now: Timestamp
     private let budget: IndexBudget
+    private let shard: FleetShard?
 
-    /// - Parameter temporaryFolder: where archives are kept while they are read.
+    /// - Parameters:
+    ///   - temporaryFolder: where archives are kept while they are read.
+    ///   - shard: the part of the machines whose archives are read; nil for all.
     package init(
         _ fleet: FleetFolder, _ members: FleetMembers, identities: [NativeIdentity], index: FleetIndex,
-        temporaryFolder: String, now: Timestamp, budget: IndexBudget = .standard
+        temporaryFolder: String, now: Timestamp, shard: FleetShard? = nil, budget: IndexBudget = .standard
     ) {
+        self.shard = shard
         self.now = now
         self.budget = budget
         self.fleet = fleet
@@ -149,6 +153,7 @@ package struct FleetIndexer {
     private func list(_ report: inout FleetIndexReport) throws -> ArchiveList {
         var missing = MissingArchives(try UnnamedFile(inFolder: temporaryFolder), index, keys)
         try fleet.visitArchives { archive in
+            if shard?.contains(archive.device) == false { return }
             report.listed += 1
             if members.isKnown(archive.device) {
                 try missing.add(archive)
@@ -156,6 +161,8 @@ package struct FleetIndexer {
                 report.unknown[archive.device, default: 0] += 1
             }
         } other: { path in
+            // The first worker names them.
+            if let shard, shard.number > 1 { return }
             report.strangeCount += 1
             if report.strange.count < Self.strangeLimit { report.strange.append(path) }
         }

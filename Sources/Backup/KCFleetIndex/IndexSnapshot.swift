@@ -1,4 +1,6 @@
 internal import KCByteStreams
+internal import KCDeviceIdentity
+package import KCFleet
 package import KCKeychainModel
 internal import KCKeychainStore
 
@@ -10,11 +12,15 @@ extension FleetIndex {
     ///
     /// Archives that another process adds meanwhile do not count.
     ///
-    /// - Parameter time: only archives that were made before this count; nil for all.
+    /// - Parameters:
+    ///   - time: only archives that were made before this count; nil for all.
+    ///   - shard: the part of the machines that counts; nil for all.
     /// - Returns: the number of keychains.
     /// - Throws: `FleetIndexFailure`, and what `body` throws.
-    package func visitItems(before time: Timestamp?, _ body: (FoundItem) throws -> Void) throws -> Int {
-        let states = try states(before: time)
+    package func visitItems(
+        before time: Timestamp?, of shard: FleetShard? = nil, _ body: (FoundItem) throws -> Void
+    ) throws -> Int {
+        let states = try states(before: time).filter { shard?.contains($0.device) ?? true }
         for state in states {
             var last: Int64 = 0
             while let page = try page(of: state, after: &last) {
@@ -27,6 +33,7 @@ extension FleetIndex {
 
     /// The contents of a keychain at a time.
     private struct State {
+        let device: DeviceID
         let series: Int64
         let contents: Int64
         /// When the archive was made.
@@ -38,15 +45,24 @@ extension FleetIndex {
             try database.read {
                 let rows = try database.statement(
                     time == nil
-                        ? "SELECT id, contents, newest FROM series ORDER BY id"
+                        ? """
+                        SELECT series.id, contents, newest, device FROM series CROSS JOIN machine \
+                        ON machine.id = series.machine ORDER BY series.id
+                        """
                         : """
-                        SELECT series.id, archive.contents, archive.created FROM series CROSS JOIN archive \
-                        ON archive.id = \(Self.newestArchive(before: "?1")) ORDER BY series.id
+                        SELECT series.id, archive.contents, archive.created, device FROM series CROSS JOIN archive \
+                        ON archive.id = \(Self.newestArchive(before: "?1")) CROSS JOIN machine \
+                        ON machine.id = series.machine ORDER BY series.id
                         """)
                 if let time { try rows.bind(time.microseconds, 1) }
                 var states: [State] = []
                 while try rows.step() {
-                    states.append(State(series: rows.integer(0), contents: rows.integer(1), seen: rows.integer(2)))
+                    guard let device = rows.text(3).flatMap({ DeviceID($0) }) else {
+                        throw FleetIndexFailure.damaged(path)
+                    }
+                    states.append(
+                        State(
+                            device: device, series: rows.integer(0), contents: rows.integer(1), seen: rows.integer(2)))
                 }
                 return states
             }

@@ -35,12 +35,13 @@ extension RemoteFolder {
     /// The SHA-256 of files, from reading them to their ends; those that cannot be read, and where each is read by itself,
     /// are not among them.
     ///
+    /// - Parameter files: with the sizes that they should have; nothing that is longer is read to its end.
     /// - Throws: as the runner.
-    package func digests(of names: [String]) throws -> [ExactText: SHA256Digest] {
+    package func digests(of files: [RemoteEntry]) throws -> [ExactText: SHA256Digest] {
         var digests: [ExactText: SHA256Digest] = [:]
         guard mover.sharesCalls else { return [:] }
-        for start in stride(from: 0, to: names.count, by: Self.callLimit) {
-            let some = Array(names[start..<min(names.count, start + Self.callLimit)])
+        for start in stride(from: 0, to: files.count, by: Self.callLimit) {
+            let some = Array(files[start..<min(files.count, start + Self.callLimit)])
             digests.merge(try mover.digests(of: some, in: location)) { first, _ in first }
         }
         return digests
@@ -50,8 +51,10 @@ extension RemoteFolder {
     ///
     /// A file that has the name already, and may not be read, counts as the copy: names are used once.
     ///
+    /// - Parameter mayBeUnread: false if the credentials could read before: whoever may not list a bucket is refused what is
+    ///   missing there, too.
     /// - Throws: as `copy`.
-    package func copyUnlisted(_ file: OpenFile) throws -> Copy {
+    package func copyUnlisted(_ file: OpenFile, mayBeUnread: Bool) throws -> Copy {
         guard writesTogether, let direct else { preconditionFailure("a file has to be looked for first") }
         let wanted = try wanted(file)
         var outcome = Outcome.copied
@@ -64,7 +67,7 @@ extension RemoteFolder {
             let digest = try digest(of: RemoteEntry(name: wanted.name, size: wanted.size))
             if digest != wanted.digest { throw RemoteFailure.differs(location.appending(wanted.name)) }
             return wanted.copy(outcome)
-        } catch RemoteFailure.denied {
+        } catch RemoteFailure.denied where mayBeUnread {
             return wanted.copy(outcome, isReadBack: false)
         } catch let failure as RemoteFailure where outcome == .present && failure.isOfAbsence {
             throw RemoteFailure.exists(location.appending(wanted.name))
@@ -99,11 +102,16 @@ extension Rclone {
     package var sharesCalls: Bool { true }
 
     /// Reads files to their ends, four at a time; on an object store, this takes one request for each file, and a listing.
-    package func digests(of names: [String], in folder: RemoteLocation) throws -> [ExactText: SHA256Digest] {
-        let wanted = Set(names.map(\.exact))
+    package func digests(of files: [RemoteEntry], in folder: RemoteLocation) throws -> [ExactText: SHA256Digest] {
+        let wanted = Set(files.map(\.name.exact))
+        let size = files.reduce(Self.slack) { $0 + $1.size }
         var found: [ExactText: SHA256Digest] = [:]
         var line: [UInt8] = []
-        let arguments = ["hashsum", "SHA256", "--download", "--max-depth", "1"] + Self.including(names)
+        let arguments =
+            [
+                "hashsum", "SHA256", "--download", "--max-depth", "1", "--max-transfer", "\(size)B", "--cutoff-mode",
+                "hard",
+            ] + Self.including(files.map(\.name))
         // Files that cannot be read are not in the output, and make the status another one.
         _ = try call(arguments, [folder.folderText]) { piece in
             for index in piece.indices {
@@ -119,6 +127,8 @@ extension Rclone {
         return found
     }
 
+    // In bytes, which a request that is repeated reads twice.
+    private static let slack: UInt64 = 1_048_576
     // In bytes: a hash, two spaces, and the longest name that file systems have, in any encoding.
     private static let lineLimit = 4_096
 

@@ -36,6 +36,11 @@ package struct RemoteFolder {
         package let digest: SHA256Digest
         /// False if it was written and may not be read, so that nothing shows that it is there.
         package let isReadBack: Bool
+
+        /// Creates a description of a file.
+        package init(outcome: Outcome, size: UInt64, digest: SHA256Digest, isReadBack: Bool) {
+            (self.outcome, self.size, self.digest, self.isReadBack) = (outcome, size, digest, isReadBack)
+        }
     }
 
     /// Looks at how the remote is configured.

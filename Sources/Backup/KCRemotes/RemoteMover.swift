@@ -39,8 +39,9 @@ package protocol RemoteMover {
 
     /// The SHA-256 of files as they are read now, without those that cannot be read; none where a call reads one file.
     ///
+    /// - Parameter files: with the sizes that they should have; more than all of them together is not read.
     /// - Throws: what the runner throws.
-    func digests(of names: [String], in folder: RemoteLocation) throws -> [ExactText: SHA256Digest]
+    func digests(of files: [RemoteEntry], in folder: RemoteLocation) throws -> [ExactText: SHA256Digest]
 
     /// The names of the files for which the remote lists the same hash as that of the file of that name in a folder here.
     ///
@@ -54,7 +55,7 @@ package protocol RemoteMover {
 extension RemoteMover {
     package var sharesCalls: Bool { false }
 
-    package func digests(of names: [String], in folder: RemoteLocation) throws -> [ExactText: SHA256Digest] { [:] }
+    package func digests(of files: [RemoteEntry], in folder: RemoteLocation) throws -> [ExactText: SHA256Digest] { [:] }
 
     /// Removes what was written of a file before a failure, such as that of a full disk.
     ///
@@ -93,6 +94,12 @@ package struct RemoteEntry: Hashable, Sendable {
     package let name: String
     /// The size in bytes.
     package let size: UInt64
+
+    /// Creates a description of a file.
+    package init(name: String, size: UInt64) {
+        self.name = name
+        self.size = size
+    }
 }
 
 /// How a call of a program ended.

@@ -1,6 +1,10 @@
+internal import KCBackupTasks
+internal import KCByteStreams
 internal import KCDeviceIdentity
+internal import KCFleet
 internal import KCFleetIndex
 internal import KCKeychainModel
+internal import KCRemotes
 internal import KCReportText
 internal import KCStoreTasks
 internal import KCTerminal
@@ -8,7 +12,9 @@ internal import KCTerminal
 extension FleetExportCommand {
     func perform(in session: Session) throws -> ExitStatus {
         let path = try indexPath(index, nil, in: session)
-        let lines = try LinesOutput(output, .output, in: session)
+        let shard = try part.shard()
+        let target = try LinesTarget(output, in: session)
+        let lines = target.lines
         let day = on ?? session.calendar.day(session.now)
         let end = try on.map { day throws(UsageProblem) in
             guard let end = session.calendar.end(ofDay: day) else {
@@ -19,16 +25,18 @@ extension FleetExportCommand {
         let index = try FleetIndex.opening(path)
         var (items, keychains) = (0, 0)
         try lines.make { write in
-            keychains = try index.visitItems(before: end) { item in
+            keychains = try index.visitItems(before: end, of: shard) { item in
                 try write(item.line(on: day))
                 items += 1
             }
-            if keychains == 0 {
+            // A part may have no machine.
+            if keychains == 0, shard == nil {
                 throw Refusal(
                     .notFound, "no archive in the index is that old",
                     hint: "'kcbackup fleet index' adds the archives that the folder of the fleet has")
             }
         }
+        try target.finish()
         let unread = try index.counts().unread
         if unread > 0 {
             session.warn(
@@ -45,6 +53,35 @@ extension FleetExportCommand {
             ["\(counted(items, "item")) of \(counted(keychains, "keychain")) in \(quoted(output))\n"])
         return .ok
     }
+}
+
+/// Where lines go: a new file here, standard output, or a new file on a remote, which is made here first.
+private struct LinesTarget {
+    let lines: LinesOutput
+    private let staging: StagingFolder?
+    private let upload: (() throws -> Void)?
+
+    /// - Throws: as `LinesOutput`, `Machine.remoteFolder`, and `FileFailure`.
+    init(_ output: String, in session: Session) throws {
+        guard let location = RemoteLocation(output) else {
+            (lines, staging, upload) = (try LinesOutput(output, .output, in: session), nil, nil)
+            return
+        }
+        guard let folder = location.folder, !location.name.isEmpty else {
+            throw UsageProblem.malformed(.output, form: "a file on a remote, as in 'lake:names/part-1.jsonl.gz'")
+        }
+        let remote = try session.machine.remoteFolder(folder)
+        let staging = try StagingFolder(inTemporaryFolder: session.machine.temporaryFolder)
+        let path = "\(staging.path)/\(location.name)"
+        lines = try LinesOutput(path, .output, in: session)
+        upload = { _ = try remote.put(OpenFile.reading(path)) }
+        self.staging = staging
+    }
+
+    /// Copies the file to the remote, where one of its name that is the same counts as the copy.
+    ///
+    /// - Throws: as `RemoteFolder.put`.
+    func finish() throws { try withExtendedLifetime(staging) { try upload?() } }
 }
 
 extension FoundItem {

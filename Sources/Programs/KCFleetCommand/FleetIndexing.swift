@@ -26,7 +26,8 @@ extension FleetIndexCommand {
         let fleet = try FleetFolder(location, session.machine.rclone(), temporaryFolder: temporaryFolder)
         let index = try FleetIndex.opening(path, creating: true)
         let indexer = FleetIndexer(
-            fleet, members, identities: identities, index: index, temporaryFolder: temporaryFolder, now: session.now)
+            fleet, members, identities: identities, index: index, temporaryFolder: temporaryFolder, now: session.now,
+            shard: try part.shard())
         var report = FleetIndexReport()
         var progress: Progress?
         try session.machine.blamingTemporaryFolder {

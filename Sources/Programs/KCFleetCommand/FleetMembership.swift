@@ -6,6 +6,17 @@ internal import KCLocalKeychains
 internal import KCStoreTasks
 internal import KCTerminal
 
+extension FleetPartOptions {
+    /// The part of the machines; nil for all.
+    func shard() throws(UsageProblem) -> FleetShard? {
+        guard let text = shard else { return nil }
+        guard let shard = FleetShard(text) else {
+            throw .malformed(.shard, form: "a part of at most 1000, as in '3/16'")
+        }
+        return shard
+    }
+}
+
 extension FleetMemberOptions {
     /// The members of the fleet; without a list, this device and those that it trusts.
     ///

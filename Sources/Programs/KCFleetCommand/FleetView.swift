@@ -86,7 +86,7 @@ struct FleetView {
     var json: JSONValue {
         [
             "days": .list(report.days.map { .text($0.description) }), "serverTimes": .flag(report.hasServerTimes),
-            "machines": .list(report.machines.map(\.json)),
+            "machines": .each { [report] body in for machine in report.machines { try body(machine.json) } },
             "rejected": .list(
                 report.rejected.map { ["file": .text($0.file), "problem": .text($0.problem.words)] }),
             "rejectedCount": .number(report.rejectedCount), "junkCount": .number(report.junkCount),
@@ -197,7 +197,8 @@ extension FleetReport.Problem {
     fileprivate var words: String {
         switch self {
         case .name: "not the name of a receipt"
-        case .surplus: "one of too many of this device, or of devices that no list names"
+        case .surplus: "one of too many of devices that no list names"
+        case .surplusOfMachine: "one of too many of this machine in a day"
         case .receipt(.tooLarge): "too large for a receipt"
         case .receipt(.malformed(let rule)): "signed, but not a receipt that this version reads: \(rule)"
         case .receipt(.forged): "no valid signature"

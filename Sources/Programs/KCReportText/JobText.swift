@@ -15,6 +15,9 @@ extension BackupState {
             + copyMetric("missing", "How many copies are gone that no rule by age removed, and are not there again.") {
                 Int64($0.record?.missing ?? 0)
             }
+            + copyMetric("damaged", "How many copies are other files than they should be.") {
+                Int64($0.record?.damaged ?? 0)
+            }
             + copyMetric("not_read_back", "How many copies were never read back, since the credentials may not read.") {
                 Int64($0.record?.unread ?? 0)
             }

@@ -110,6 +110,7 @@ package enum OptionName: String, CaseIterable, Sendable {
     case service
     case set
     case shares
+    case shard
     case signers
     case skipLocked = "skip-locked"
     case staysBehind = "stays-behind"

@@ -9,16 +9,17 @@ extension CopyRecord {
     /// Takes over what a look at the remote has shown.
     mutating func note(_ plan: CopyPlan) {
         (gone, lost) = (plan.gone, 0)
+        untold += plan.lost.filter { name in !untold.contains { $0.exact == name.exact } }
         isUnlisted = plan.there == nil
         guard let there = plan.there else { return }
         copies.removeAll { plan.expired.contains($0.file) }
         passed.formUnion(plan.expired)
         for index in copies.indices {
             // A copy that was away is read back before it counts again.
-            if there.contains(copies[index].file), !copies[index].isThere || plan.changed.contains(copies[index].file) {
+            if there[copies[index].file] != nil, !copies[index].isThere || plan.changed.contains(copies[index].file) {
                 copies[index].isDoubtful = true
             }
-            copies[index].isThere = there.contains(copies[index].file)
+            copies[index].isThere = there[copies[index].file] != nil
         }
     }
 
@@ -52,20 +53,24 @@ extension CopyRecord {
             return
         }
         // An archive that was made earlier, and could not be copied then, does not take the place of a later one.
-        let position = catalogue.entries.firstIndex { $0.name.exact == entry.name.exact }
-        let later = Set(catalogue.entries[(position ?? catalogue.entries.endIndex)...].map(\.name.exact))
-        copies.insert(made, at: copies.firstIndex { later.contains($0.file) } ?? copies.endIndex)
+        let position = catalogue.entries.firstIndex { $0.name.exact == entry.name.exact } ?? catalogue.entries.endIndex
+        let later = catalogue.entries[position...].dropFirst()
+        let names = Set(later.map(\.name.exact))
+        let isNewest = !later.contains { $0.series.exact == entry.series.exact }
+        let last = copies.lastIndex { $0.name.series.exact == name.series.exact }
+        let place = copies.firstIndex { names.contains($0.file) } ?? (isNewest ? nil : last)
+        copies.insert(made, at: place ?? copies.endIndex)
     }
 
     /// Forgets the archives that are not in the folder anymore, apart from their copies.
     mutating func keepOnly(_ catalogue: Catalogue) { passed.formIntersection(catalogue.entries.map(\.name.exact)) }
 
     /// The failure to be told of copies that no rule by age removed, after those that could be were made again.
-    func loss(of lost: [String]) -> JobFailure? {
-        guard let last = lost.last else { return nil }
+    func loss() -> JobFailure? {
+        guard let last = untold.max(by: { $0.exact < $1.exact }) else { return nil }
         let good = Set(copies.filter(\.isGood).map(\.file))
         return .copiesLost(
-            to: to, copies: lost.count, last: last, missing: lost.count { !good.contains($0.exact) })
+            to: to, copies: untold.count, last: last, missing: untold.count { !good.contains($0.exact) })
     }
 
     /// The newest copies of what is still backed up that are there, as far as is known.

@@ -17,8 +17,8 @@ package struct CopyPlan {
     package let due: [CatalogueEntry]
     /// The copies to read back.
     package let reads: [CopyRecord.Copy]
-    /// The files that are there; nil if the remote may not be listed.
-    package let there: Set<ExactText>?
+    /// The files that are there, with their sizes in bytes; nil if the remote may not be listed.
+    package let there: [ExactText: UInt64]?
     /// The copies that have another size than when they were made.
     package let changed: Set<ExactText>
     /// The newest copies that were on the remote and are not anymore.
@@ -55,17 +55,29 @@ package struct CopyPlan {
             }
             let here = Set(entries.map(\.name.exact))
             let recent = now.advanced(byMicroseconds: -Self.leastAge * 86_400_000_000)
+            // A folder that has none of them starts over.
+            let isEmptied = acceptsLoss && !record.copies.contains { sizes[$0.file] != nil }
             for copies in copies.values {
-                loss.look(at: copies, sizes, here, since: recent, acceptsLoss: acceptsLoss)
+                loss.look(
+                    at: copies, sizes, here, since: recent, acceptsLoss: acceptsLoss, isEmptied: isEmptied)
             }
             due.formUnion(loss.due)
             due.subtract(loss.expired)
-            reads = Self.reads(of: record.copies, entries, sizes, now, count)
-            due.subtract(reads.map(\.file))
         }
+        let candidates = Self.reads(of: record.copies, entries, sizes, now, count)
+        // A copy that is not what it should be is compared with its archive, where that is here, and completed if it is a part of it.
+        let files = Dictionary(entries.map { ($0.name.exact, $0.file.checksum) }) { first, _ in first }
+        let compared = Set(
+            candidates.filter { copy in
+                (copy.isDoubtful || sizes?[copy.file].map { $0 != copy.size } == true)
+                    && files[copy.file] == copy.checksum
+            }.map(\.file))
+        reads = candidates.filter { !compared.contains($0.file) }
+        due.formUnion(compared)
+        due.subtract(reads.map(\.file))
         self.due = entries.filter { due.contains($0.name.exact) }
         self.reads = reads
-        there = sizes.map { Set($0.keys) }
+        there = sizes
         changed = Set(record.copies.filter { copy in sizes?[copy.file].map { $0 != copy.size } == true }.map(\.file))
         gone = loss.gone.sorted()
         goneBefore = loss.goneBefore.sorted()
@@ -86,19 +98,20 @@ package struct CopyPlan {
         ///   - here: the archives of the folder.
         mutating func look(
             at copies: [CopyRecord.Copy], _ sizes: [ExactText: UInt64], _ here: Set<ExactText>,
-            since recent: Timestamp, acceptsLoss: Bool
+            since recent: Timestamp, acceptsLoss: Bool, isEmptied: Bool
         ) {
             let first = copies.firstIndex { sizes[$0.file] != nil } ?? copies.endIndex
             for (index, copy) in copies.enumerated() where sizes[copy.file] == nil {
                 let isNewest = index == copies.count - 1
-                let isExplained = acceptsLoss || index < first && copy.created <= recent
+                let isHere = here.contains(copy.file)
+                let isExplained = isEmptied || index < first && copy.created <= recent
                 // A copy that was not what it should be may have been removed for that.
                 if copy.isGood {
                     if isNewest { gone.append(copy.name.fileName) } else { goneBefore.append(copy.name.fileName) }
                     if !isExplained { lost.append(copy.name.fileName) }
                 }
                 // The newest has to be there, whatever removed it.
-                if isExplained, !isNewest || !here.contains(copy.file) {
+                if isExplained ? !isNewest || !isHere : acceptsLoss && !isHere {
                     expired.insert(copy.file)
                 } else {
                     due.insert(copy.file)
@@ -108,13 +121,14 @@ package struct CopyPlan {
     }
 
     private static func reads(
-        of copies: [CopyRecord.Copy], _ entries: [CatalogueEntry], _ sizes: [ExactText: UInt64], _ now: Timestamp,
+        of copies: [CopyRecord.Copy], _ entries: [CatalogueEntry], _ sizes: [ExactText: UInt64]?, _ now: Timestamp,
         _ count: Int
     ) -> [CopyRecord.Copy] {
         let newest = Set(Dictionary(entries.map { ($0.series.exact, $0.name.exact) }) { _, last in last }.values)
-        let there = copies.filter { sizes[$0.file] != nil }
+        // Without a listing, those that could be read before.
+        let there = copies.filter { copy in sizes.map { $0[copy.file] != nil } ?? (copy.verified != nil) }
         func isRead(_ copy: CopyRecord.Copy) -> Bool {
-            copy.isDoubtful || !copy.isThere || sizes[copy.file] != copy.size
+            copy.isDoubtful || !copy.isThere || sizes.map { $0[copy.file] != copy.size } == true
                 || newest.contains(copy.file) && isOld(copy, now)
         }
         // A clock that was fast must not put it off.

@@ -97,6 +97,8 @@ package struct CopyRecord: Hashable, Sendable {
     package var passed: Set<ExactText> = []
     /// The newest copies that the last run found to be gone.
     package var gone: [String] = []
+    /// The copies that no rule by age removed, and of which no run has said so at its end.
+    package var untold: [String] = []
     /// The number of copies that there were, if the last run found none of them; 0 otherwise.
     package var lost = 0
     /// True if the credentials may not list the folder, and never could since its first copy.
@@ -118,14 +120,17 @@ package struct CopyRecord: Hashable, Sendable {
         Dictionary(copies.map { ($0.name.series.exact, $0) }) { _, last in last }
     }
 
-    /// The copies that are there, as far as is known.
-    package var there: [Copy] { copies.filter(\.isThere) }
+    /// The copies that are there, and whole, as far as is known; none of a folder that has lost all.
+    package var there: [Copy] { lost > 0 ? [] : copies.filter(\.isGood) }
 
     /// The number of copies that were there, are gone, and could not be made again.
-    package var missing: Int { copies.count { !$0.isThere } }
+    package var missing: Int { lost > 0 ? copies.count : copies.count { !$0.isThere } }
+
+    /// The number of copies that are there, and are other files than they should be.
+    package var damaged: Int { lost > 0 ? 0 : copies.count { $0.isThere && $0.isDoubtful } }
 
     /// The number of copies that were never read back.
-    package var unread: Int { copies.count { $0.isThere && $0.verified == nil } }
+    package var unread: Int { there.count { $0.verified == nil } }
 
     /// When the copy was read back that was not for the longest time; nil if one never was, or there is none.
     package var verified: Timestamp? {
@@ -135,6 +140,9 @@ package struct CopyRecord: Hashable, Sendable {
 
     /// When the oldest archive was made of which a copy is there.
     package var oldest: Timestamp? { there.map(\.created).min() }
+
+    /// True if the copy that was made last was read back.
+    var couldRead: Bool { copies.last?.verified != nil }
 
     /// True if credentials that may not list the folder are meant, since they never could.
     package var mayBeUnlisted: Bool { isUnlisted || copies.isEmpty }

@@ -31,6 +31,7 @@ extension CopyRecord {
             }
             fields.add("good", record.good?.description)
             fields.add("gone", record.gone.map(RunRecord.oneLine))
+            fields.add("untold", record.untold.map(RunRecord.oneLine))
             if record.lost > 0 { fields.add("lost", String(record.lost)) }
             if record.isUnlisted { fields.add("unlisted", "") }
             fields.add("passed", record.passed.sorted().map(\.string))
@@ -71,6 +72,7 @@ extension CopyRecord {
         self.init(to: to, tried: tried)
         good = values("good").first.flatMap(Timestamp.init)
         gone = values("gone")
+        untold = values("untold")
         lost = values("lost").first.flatMap { Int($0) } ?? 0
         isUnlisted = !values("unlisted").isEmpty
         passed = Set(values("passed").map(\.exact))

@@ -15,6 +15,7 @@ struct CopySteps {
     private let job: Job
     private let machine: Machine
     private let now: Timestamp
+    private let acceptsLoss: Bool
     private let describe: (any Error) -> CopyRecord.Failed
     private let copier: ArchiveCopier
 
@@ -23,10 +24,10 @@ struct CopySteps {
     ///   - describe: returns a failure as records keep it.
     init(
         of plan: CopyPlan, in folder: RemoteFolder, of job: Job, on machine: Machine, now: Timestamp,
-        describe: @escaping (any Error) -> CopyRecord.Failed
+        acceptsLoss: Bool, describe: @escaping (any Error) -> CopyRecord.Failed
     ) {
         (self.plan, self.folder, self.job, self.machine, self.now) = (plan, folder, job, machine, now)
-        self.describe = describe
+        (self.acceptsLoss, self.describe) = (acceptsLoss, describe)
         copier = ArchiveCopier(to: folder, copiesReadable: job.copiesReadable, on: machine)
     }
 
@@ -60,7 +61,7 @@ struct CopySteps {
                 switch step {
                 case .copying(let entry):
                     var done = batch.copy(named: step.name).map { Copied(entries[step.name] ?? entry, $0) }
-                    if done == nil { done = try copy(entry) }
+                    if done == nil { done = try copy(entry, mayBeUnread: acceptsLoss || !record.couldRead) }
                     guard let done else { continue }
                     if done.copy.outcome == .copied { copied += 1 }
                     record.note(done.entry, done.copy, in: catalogue, now: now)
@@ -84,7 +85,7 @@ struct CopySteps {
     ///
     /// - Parameter entries: gets the entries that the catalogue has by now.
     private func batch(_ entries: inout [ExactText: CatalogueEntry]) throws -> CopyBatch {
-        guard let there = plan.there else { return CopyBatch(to: folder, there: []) }
+        guard let there = plan.there else { return CopyBatch(to: folder, there: [:]) }
         var batch = CopyBatch(to: folder, there: there)
         for entry in plan.due where folder.writesTogether {
             do {
@@ -97,16 +98,17 @@ struct CopySteps {
                 if describe(error).outcome.isOfSignal { throw error }
             }
         }
-        try batch.run(reading: plan.reads.map(\.name.fileName))
+        let reads = plan.reads.filter { !plan.changed.contains($0.file) }
+        try batch.run(reading: reads.map { RemoteEntry(name: $0.name.fileName, size: $0.size) })
         return batch
     }
 
     /// - Returns: nil for an archive that another run has removed.
-    private func copy(_ entry: CatalogueEntry) throws -> Copied? {
+    private func copy(_ entry: CatalogueEntry, mayBeUnread: Bool) throws -> Copied? {
         try machine.judging(entry, of: job.folder) { entry in
             let path = "\(job.folder)/\(entry.name)"
-            let isListed = plan.there != nil
-            return Copied(entry, try isListed ? copier.copy(path, of: entry) : copier.copyUnlisted(path, of: entry))
+            if plan.there != nil { return Copied(entry, try copier.copy(path, of: entry)) }
+            return Copied(entry, try copier.copyUnlisted(path, of: entry, mayBeUnread: mayBeUnread))
         }
     }
 

@@ -108,9 +108,11 @@ package struct JobCopies {
                 reading: job.verifiedCopies, acceptsLoss: acceptsLoss)
             (outcome.gone, outcome.goneBefore, outcome.lost) = (plan.gone, plan.goneBefore, plan.lost)
             record.note(plan)
-            let steps = CopySteps(of: plan, in: folder, of: job, on: machine, now: now, describe: describe)
+            let steps = CopySteps(
+                of: plan, in: folder, of: job, on: machine, now: now, acceptsLoss: acceptsLoss, describe: describe)
             (outcome.copied, outcome.failure) = try steps.run(&record, catalogue)
-            if outcome.failure == nil { outcome.failure = record.loss(of: plan.lost) }
+            if outcome.failure == nil, !acceptsLoss { outcome.failure = record.loss() }
+            if outcome.failure == nil || outcome.failure is JobFailure { record.untold = [] }
             (outcome.found, outcome.unread) = (record.found(of: catalogue), record.unread)
             record.keepOnly(catalogue)
         } catch {

@@ -30,10 +30,11 @@ package struct ArchiveCopier {
     ///
     /// - Throws: as the runner, but no `RemoteFailure`.
     package func batch(of archives: some Sequence<PlacedArchive>) throws -> CopyBatch {
-        var batch = CopyBatch(to: folder, there: [])
+        var batch = CopyBatch(to: folder, there: [:])
         guard folder.writesTogether else { return batch }
         do {
-            batch = CopyBatch(to: folder, there: Set(try folder.filesIfAny().map(\.name.exact)))
+            let files = try folder.filesIfAny().map { ($0.name.exact, $0.size) }
+            batch = CopyBatch(to: folder, there: Dictionary(files) { first, _ in first })
         } catch is RemoteFailure {
             return batch
         }
@@ -61,7 +62,7 @@ package struct ArchiveCopier {
                 do {
                     return try folder.copy(file)
                 } catch RemoteFailure.denied where folder.writesTogether {
-                    return try folder.copyUnlisted(file)
+                    return try folder.copyUnlisted(file, mayBeUnread: true)
                 }
             }
         } catch let failure as FileFailure where archive.isOfFolder && failure.problem == .notFound {
@@ -78,8 +79,10 @@ package struct ArchiveCopier {
     /// Copies an archive to a folder that may not be listed.
     ///
     /// - Throws: as `copy`.
-    package func copyUnlisted(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
-        try folder.copyUnlisted(proved(path, of: entry))
+    package func copyUnlisted(
+        _ path: String, of entry: CatalogueEntry, mayBeUnread: Bool
+    ) throws -> RemoteFolder.Copy {
+        try folder.copyUnlisted(proved(path, of: entry), mayBeUnread: mayBeUnread)
     }
 
     /// An archive that may be copied.

@@ -107,6 +107,9 @@ package struct FleetIndexCommand: Verb {
     @OptionGroup
     package var membership: FleetMemberOptions
 
+    @OptionGroup
+    package var part: FleetPartOptions
+
     @Option(
         name: OptionName.output.name,
         help: ArgumentHelp("The index, which is made if there is none.", valueName: "file"), completion: .file())
@@ -194,6 +197,7 @@ package struct FleetExportCommand: Verb {
             EXAMPLES:
               kcbackup fleet export fleet.index -o items.jsonl.gz
               kcbackup fleet export fleet.index --on 2026-10-03 -o 2026-10-03.jsonl
+              kcbackup fleet export part-3.index -o lake:2026-10-03/3.jsonl.gz
             """)
 
     @Argument(help: ArgumentHelp("What 'fleet index' wrote.", valueName: "index"), completion: .file())
@@ -201,13 +205,17 @@ package struct FleetExportCommand: Verb {
 
     @Option(
         name: OptionName.output.name,
-        help: ArgumentHelp("The new file; '-' for standard output.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("The new file, here or on a remote; '-' for standard output.", valueName: "file"),
+        completion: .file())
     package var output: String
 
     @Option(
         name: OptionName.on.name,
         help: ArgumentHelp("What there was at the end of a day, as in '2026-10-03'.", valueName: "date"))
     package var on: String?
+
+    @OptionGroup
+    package var part: FleetPartOptions
 
     @OptionGroup
     package var style: StyleOptions
@@ -217,6 +225,17 @@ package struct FleetExportCommand: Verb {
     package func run(in session: Session) throws -> ExitStatus {
         try session.world.fleet?.run(self, in: session) ?? session.handOver(to: .fleet)
     }
+}
+
+/// The option that takes a part of the machines of a fleet.
+package struct FleetPartOptions: ParsableArguments {
+    @Option(
+        name: OptionName.shard.name,
+        help: ArgumentHelp(
+            "Only this part of the machines, as in '3/16', so that workers share the work.", valueName: "k/n"))
+    package var shard: String?
+
+    package init() {}
 }
 
 /// The options that say whose signatures count in a fleet.

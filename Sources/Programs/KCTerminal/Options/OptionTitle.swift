@@ -55,7 +55,7 @@ extension OptionName {
             .metadataReadable,
             .against, .on, .onConflict, .sample,
             .plaintext, .removeFromFile, .replace,
-            .replaceUnarchived, .requireAll, .signers, .staysBehind:
+            .replaceUnarchived, .requireAll, .shard, .signers, .staysBehind:
             .rules
         case .confirm, .dryRun, .keepKey, .list, .newKey, .noUndo, .undo, .withoutArchive, .yes:
             .questions

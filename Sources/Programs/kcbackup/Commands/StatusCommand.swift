@@ -213,7 +213,7 @@ extension BackupState.CopyState {
         }
         if let missing = record?.missing, missing > 0 { return "\(result): \(missing) missing" }
         if let unread = record?.unread, unread > 0 { return "\(result): \(unread) not read back" }
-        return result
+        return record?.isUnlisted == true ? "\(result): may not be listed" : result
     }
 
     /// How the last try ended, as the name of a status.
@@ -230,6 +230,7 @@ extension BackupState.CopyState {
             ("good", good.map { .text($0.description) }),
             ("readBack", record?.verified.map { .text($0.description) }),
             ("there", record.map { .number($0.there.count) }), ("missing", record.map { .number($0.missing) }),
+            ("damaged", record.map { .number($0.damaged) }),
             ("notReadBack", record.map { .number($0.unread) }),
             ("oldest", record?.oldest.map { .text($0.description) }),
             (

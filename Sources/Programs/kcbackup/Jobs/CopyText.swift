@@ -45,7 +45,7 @@ extension [JobCopies.Outcome] {
             }
         }
         // Without another failure, the error says so.
-        let lost = filter { outcome in !outcome.lost.isEmpty && outcome.failure?.isOfCopiesLost == false }.map {
+        let lost = filter { outcome in !outcome.lost.isEmpty && outcome.failure?.isOfCopiesLost != true }.map {
             "\(counted($0.lost.count, "copy", plural: "copies")) \($0.lost.count == 1 ? "was" : "were") gone from "
                 + "\(quoted($0.to)), which no rule by age explains"
         }

@@ -157,7 +157,8 @@ struct JobOptions: ParsableArguments {
     private func readBack() throws(UsageProblem) -> Int {
         guard let verifyCopies else { return Job.usualVerifiedCopies }
         if copyTo.isEmpty, fleet == nil { throw .needs(.verifyCopies, .copyTo) }
-        guard let number = Int(verifyCopies), 0...1_000 ~= number else {
+        guard verifyCopies.wholeMatch(of: /0|[1-9][0-9]{0,3}/) != nil, let number = Int(verifyCopies), number <= 1_000
+        else {
             throw .malformed(.verifyCopies, form: "a number from 0 to 1000")
         }
         return number
