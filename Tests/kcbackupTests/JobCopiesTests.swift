@@ -46,6 +46,57 @@ struct JobCopiesTests {
         }
     }
 
+    private func count(_ name: String) throws -> String? {
+        run("status --json").text.firstMatch(of: try Regex("\"\(name)\":(\\d+)")).flatMap { $0[1].substring }.map(
+            String.init)
+    }
+
+    @Test("A night on a bucket takes four calls, however many archives are copied or read back")
+    func calls() throws {
+        #expect(run("schedule edit x --copy-to bucket:x").status == .ok)
+        for _ in 0..<2 { #expect(run("run x").status == .ok) }
+        #expect(try rclone.calls().suffix(4) == ["config", "lsf", "copy", "hashsum"])
+        try FileManager.default.removeItem(atPath: home.path("bin/rclone.calls"))
+        #expect(run("copy b --to bucket:y --metadata-readable").status == .ok)
+        #expect(try names("remote/y") == names("b") && rclone.calls() == ["config", "lsf", "copy", "hashsum"])
+    }
+
+    @Test("Credentials that may only write are enough for a job, which says that nothing was read back")
+    func writeOnly() throws {
+        #expect(run("schedule edit x --copy-to bucket:x").status == .ok)
+        try rclone.refuse("lsf cat hashsum")
+        for _ in 0..<2 { #expect(run("run x").status == .ok) }
+        #expect(try names("remote/x") == names("b"))
+        #expect(try count("notReadBack") == "2" && run("status").text.contains("ok: 2 not read back"))
+        #expect(run("run x -v").messages.contains("3 copies in 'bucket:x' were not read back"))
+        let copied = run("copy b --to bucket:x --metadata-readable")
+        #expect(
+            copied.status == .ok && copied.messages.contains("was not read back, since these credentials may not read"))
+        try rclone.refuse("")
+        #expect(run("run x").status == .ok)
+        #expect(try count("there") == "4" && count("notReadBack") == "2", "one was read in turn, and the new one")
+    }
+
+    @Test("A folder that could be listed once must stay so, until '--change'")
+    func narrowed() throws {
+        #expect(run("schedule edit x --copy-to bucket:x").status == .ok)
+        #expect(run("run x").status == .ok)
+        try rclone.refuse("lsf cat hashsum")
+        let outcome = run("run x")
+        #expect(outcome.status == .notCopied && outcome.messages.contains("refuses access"), "\(outcome.messages)")
+        #expect(run("run x --change").status == .ok && run("run x").status == .ok)
+        #expect(try names("remote/x") == names("b"))
+    }
+
+    @Test("Without a listing, what could be read once and cannot be read anymore is no copy")
+    func unlistedLoss() throws {
+        #expect(run("schedule edit x --copy-to bucket:x").status == .ok)
+        try rclone.refuse("lsf hashsum")
+        #expect(run("run x").status == .ok && run("status").text.contains("ok: may not be listed"))
+        try rclone.refuse("lsf cat hashsum")
+        #expect(run("run x").status == .notCopied)
+    }
+
     @Test("Where the remote cannot be reached, copy says so once, and tries no further archive")
     func unreachable() throws {
         for _ in 0..<2 { #expect(run("run x").status == .ok) }

@@ -111,8 +111,10 @@ package struct JobCopies {
             let steps = CopySteps(
                 of: plan, in: folder, of: job, on: machine, now: now, acceptsLoss: acceptsLoss, describe: describe)
             (outcome.copied, outcome.failure) = try steps.run(&record, catalogue)
-            if outcome.failure == nil, !acceptsLoss { outcome.failure = record.loss() }
-            if outcome.failure == nil || outcome.failure is JobFailure { record.untold = [] }
+            if outcome.failure == nil {
+                if !acceptsLoss { outcome.failure = record.loss() }
+                record.untold = []
+            }
             (outcome.found, outcome.unread) = (record.found(of: catalogue), record.unread)
             record.keepOnly(catalogue)
         } catch {

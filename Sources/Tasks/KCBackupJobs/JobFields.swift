@@ -58,7 +58,8 @@ extension Job {
         fields.add("keep-within", keep.within?.description)
         fields.add("copy-to", copyTo)
         fields.add("copies-readable", copiesReadable)
-        fields.add("verify-copies", String(verifiedCopies))
+        // Jobs of before have no such line.
+        if verifiedCopies != Self.usualVerifiedCopies { fields.add("verify-copies", String(verifiedCopies)) }
         fields.add("fleet", fleet)
         fields.add("on-success", onSuccess)
         fields.add("on-failure", onFailure)

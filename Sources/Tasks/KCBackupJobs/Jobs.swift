@@ -9,7 +9,7 @@ package struct Jobs: Sendable {
     private let folder: String
 
     private static let ending = ".job"
-    private static let kind = StateFile.Kind("job", version: 4)
+    private static let kind = StateFile.Kind("job", version: 3)
     private static let runKind = StateFile.Kind("run", version: 1)
     // Enough for the names of as many archives as a catalogue has.
     private static let copyKind = StateFile.Kind("copies", version: 3, sizeLimit: 64 << 20)

@@ -27,6 +27,9 @@ struct FakeRclone {
         }
     }
 
+    /// Makes the remote refuse these verbs.
+    func refuse(_ verbs: String) throws { try home.write("bin/rclone.refused", verbs) }
+
     /// The verbs of all calls so far.
     func calls() throws -> [String] {
         String(decoding: try home.folder.read("work/bin/rclone.calls"), as: UTF8.self).split(separator: "\n").map(
@@ -41,6 +44,7 @@ struct FakeRclone {
         local_of() { case $1 in nas:*|bucket:*) printf '%s' "REMOTE_FOLDER/${1#*:}";; *) echo "didn't find section in config file" >&2; exit 1;; esac; }
         [ "$verb" != none ] || exit 0
         echo "$verb" >>"$0.calls"
+        case " $(cat "$0.refused" 2>/dev/null) " in *" $verb "*) echo 'AccessDenied: status code: 403' >&2; exit 1;; esac
         case $verb in
         config)
             case $last in
@@ -72,6 +76,17 @@ struct FakeRclone {
                 [ ! -f "$file" ] || printf '%s,"%s"\n' "$(stat -c %s "$file")" "${file##*/}"
             done;;
         copy)
+            if [ "$2" = --include ]; then
+                folder=$(local_of "$last") || exit
+                mkdir -p "$folder"
+                taken=0
+                for word; do
+                    if [ "$flag" = --include ]; then cp -n "$before$word" "$folder$word" || taken=1; fi
+                    flag=$word
+                done
+                [ $taken = 0 ] || { echo PreconditionFailed >&2; exit 1; }
+                exit
+            fi
             folder=$(local_of "$before") || exit
             [ "$2" = --files-from-raw ] || exit 2
             missing=0
@@ -81,6 +96,15 @@ struct FakeRclone {
                 cp "$folder/$name" "$last/$name"
             done <"$3"
             exit $missing;;
+        hashsum)
+            folder=$(local_of "$last") || exit
+            for word; do
+                if [ "$flag" = --include ] && [ -f "$folder$word" ]; then
+                    hash=$(sha256sum <"$folder$word")
+                    printf '%s  %s\n' "${hash%% *}" "${word#/}"
+                fi
+                flag=$word
+            done;;
         cat) cat "$(local_of "$last")";;
         copyto) file=$(local_of "$last"); mkdir -p "${file%/*}"; cp "$before" "$file";;
         moveto) mv "$(local_of "$before")" "$(local_of "$last")";;
