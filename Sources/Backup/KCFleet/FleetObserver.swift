@@ -19,7 +19,7 @@ package struct FleetObserver {
     private static let rejectedLimit = 1_000
     // Of receipts of one device in a day: forty an hour.
     private static let dayLimit = 1_000
-    // Of receipts of devices that no list names: whoever may write can sign for as many devices as there are.
+    // Of receipts of devices that no list names: a writer can make up any number of devices.
     private static let strangerLimit = 1_000
     // The same where there is no list.
     private static let anyLimit = 100_000

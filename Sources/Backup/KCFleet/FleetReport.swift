@@ -85,7 +85,7 @@ package struct FleetReport: Sendable {
         case surplusOfMachine
         case receipt(ReceiptProblem)
 
-        /// True if whoever may write there can have put it there, and it says nothing about a machine.
+        /// True if any writer of the folder can have made the file, and it says nothing about a machine.
         var isJunk: Bool {
             switch self {
             case .surplusOfMachine: false

@@ -18,7 +18,7 @@ package struct FleetShard: Hashable, Sendable {
 
     /// Parses a text such as `3/16`; nil for anything else.
     package init?(_ text: String) {
-        guard let match = text.wholeMatch(of: /([1-9]\d{0,3})\/([1-9]\d{0,3})/), let number = Int(match.1),
+        guard let match = text.wholeMatch(of: /([1-9][0-9]{0,3})\/([1-9][0-9]{0,3})/), let number = Int(match.1),
             let count = Int(match.2), count <= Self.countLimit, number <= count
         else { return nil }
         (self.number, self.count) = (number, count)

@@ -51,7 +51,7 @@ extension Rclone {
         do {
             if try !holds(file, bytes) { throw RemoteFailure.differs(file) }
         } catch RemoteFailure.denied where isAtomic {
-            // Whoever judges it reads it.
+            // The person who watches the fleet reads the receipt.
         }
     }
 

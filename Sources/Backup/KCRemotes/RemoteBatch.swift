@@ -51,8 +51,8 @@ extension RemoteFolder {
     ///
     /// A file that has the name already, and may not be read, counts as the copy: names are used once.
     ///
-    /// - Parameter mayBeUnread: false if the credentials could read before: whoever may not list a bucket is refused what is
-    ///   missing there, too.
+    /// - Parameter mayBeUnread: false if the credentials could read before; a refusal then means that the file is missing, which
+    ///   S3 does not tell without the right to list.
     /// - Throws: as `copy`.
     package func copyUnlisted(_ file: OpenFile, mayBeUnread: Bool) throws -> Copy {
         guard writesTogether, let direct else { preconditionFailure("a file has to be looked for first") }

@@ -58,7 +58,7 @@ extension Job {
         fields.add("keep-within", keep.within?.description)
         fields.add("copy-to", copyTo)
         fields.add("copies-readable", copiesReadable)
-        // Jobs of before have no such line.
+        // A job that was added without the option has no such line.
         if verifiedCopies != Self.usualVerifiedCopies { fields.add("verify-copies", String(verifiedCopies)) }
         fields.add("fleet", fleet)
         fields.add("on-success", onSuccess)
