@@ -21,7 +21,7 @@ struct BitwardenTests {
              "login": {"uris": [{"match": null, "uri": "https://bank.example/in"}, {"uri": "https://b.example"}],
                        "username": "ada", "password": " p\u00e9 ", "totp": "JBSWY3DP",
                        "fido2Credentials": [{"credentialId": "0b1b25a8-d837-4f51-a693-4442d2b04834", "keyType": "public-key",
-                         "keyValue": "MIGH", "rpId": "bank.example", "userHandle": "dQ", "userName": "ada", "counter": "0",
+                         "keyValue": "\#(PasskeySample.key)", "rpId": "bank.example", "userHandle": "dQ", "userName": "ada", "counter": "0",
                          "userDisplayName": "Ada", "discoverable": "true", "creationDate": "2024-01-01T00:00:00.000Z"}]},
              "passwordHistory": [{"lastUsedDate": "2024-01-01T00:00:00.000Z", "password": "0lder"}],
              "creationDate": "2024-01-02T03:04:05.678Z", "revisionDate": "2024-02-02T03:04:05.678Z", "deletedDate": null},
@@ -46,7 +46,7 @@ struct BitwardenTests {
         "genp svce=New desc=record of another type: {\"id\": \"i6\", \"type\": 9, \"name\": \"New\", \"bank\": {\"iban\": \"x\"}}",
         "genp svce=Note desc=secure note: text", "genp svce=Nothing acct=bob: no secret",
         "genp svce=bank.example acct=one-time password (ada) desc=one-time password: otpauth://totp/Bank:ada?secret=JBSWY3DP&issuer=Bank",
-        "genp svce=bank.example acct=passkey (ada) desc=passkey: {\"type\":\"passkey\",\"credentialId\":\"CxslqNg3T1Gmk0RC0rBINA\",\"rpId\":\"bank.example\",\"username\":\"ada\",\"userDisplayName\":\"Ada\",\"userHandle\":\"dQ\",\"key\":\"MIGH\",\"discoverable\":\"true\",\"creationDate\":\"2024-01-01T00:00:00.000Z\"}",
+        "genp svce=bank.example acct=passkey (ada) desc=passkey: {\"credentialId\":\"CxslqNg3T1Gmk0RC0rBINA\",\"rpId\":\"bank.example\",\"username\":\"ada\",\"userDisplayName\":\"Ada\",\"userHandle\":\"dQ\",\"key\":\"\(PasskeySample.key)\",\"discoverable\":\"true\",\"creationDate\":\"2024-01-01T00:00:00.000Z\"}",
         "inet srvr=bank.example acct=ada:  pé ",
     ]
 
@@ -78,7 +78,9 @@ struct BitwardenTests {
         // No secret is in the attributes, which can be read without a key.
         for item in visitor.items {
             let readable = String(describing: item)
-            for secret in ["1234", "4111", "JBSWY3DP", "MIGH", "0lder"] { #expect(!readable.contains(secret)) }
+            for secret in ["1234", "4111", "JBSWY3DP", PasskeySample.key, "0lder"] {
+                #expect(!readable.contains(secret))
+            }
         }
     }
 
@@ -278,7 +280,7 @@ struct BitwardenTests {
         let text = #"""
             {"encrypted":false,"items":[{"id":"i","type":1,"name":"Bank","login":{"password":null,
             "uris":[{"uri":"otpauth://totp/x?secret=JBSWY3DP"},{"uri":"https://bank.example"}],
-            "fido2Credentials":[{"rpId":"bank.example","keyValue":"MIGH"}]}}]}
+            "fido2Credentials":[{"rpId":"bank.example","keyValue":"\#(PasskeySample.key)"}]}}]}
             """#
         let items = try ForeignReading.read(text, as: BitwardenFormat()).entries.map(\.item)
         #expect(Set(items.map { $0.attributes.text(.desc) }) == ["one-time password", "passkey"])

@@ -15,7 +15,7 @@ struct CXFTests {
         {"type":"basic-auth","username":{"fieldType":"string","value":"ada"},"password":{"fieldType":"concealed-string","value":"pw\u00e9"}},
         {"type":"totp","secret":"JBSWY3DP","period":30,"digits":6,"algorithm":"sha1","issuer":"Bank"},
         {"type":"note","content":{"fieldType":"string","value":"text"}},
-        {"type":"passkey","credentialId":"AQ","rpId":"bank.example","username":"ada","userDisplayName":"Ada","userHandle":"AA","key":"MIGH"},
+        {"type":"passkey","credentialId":"AQ","rpId":"bank.example","username":"ada","userDisplayName":"Ada","userHandle":"AA","key":"\#(PasskeySample.key)"},
         {"type":"wifi","ssid":{"value":"Net"},"passphrase":{"value":"wpa"}},
         {"type":"ssh-key","keyType":"ssh-ed25519","privateKey":"AAEC_w"},
         {"type":"custom-fields","fields":[{"label":"PIN","fieldType":"concealed-string","value":"1234"}]},
@@ -38,7 +38,7 @@ struct CXFTests {
         "genp svce=bank.example acct=one-time password (ada) desc=one-time password: "
             + "otpauth://totp/Bank?secret=JBSWY3DP&issuer=Bank",
         "genp svce=bank.example acct=passkey (ada) desc=passkey: "
-            + #"{"credentialId":"AQ","rpId":"bank.example","username":"ada","userDisplayName":"Ada","userHandle":"AA","key":"MIGH"}"#,
+            + #"{"credentialId":"AQ","rpId":"bank.example","username":"ada","userDisplayName":"Ada","userHandle":"AA","key":"\#(PasskeySample.key)"}"#,
         "inet srvr=bank.example acct=ada: pwé",
     ]
 
@@ -119,7 +119,7 @@ struct CXFTests {
         let text = String(decoding: file, as: UTF8.self)
         for (from, to) in [
             (#""class":"genp""#, #""class":"inet""#), (#""pdmn":"ak""#, #""pdmn":"zz""#),
-            (#""svce":"Chat""#, #""svce":"Talk""#), (#""uuid":""#, #""uuid":"0"#),
+            (#""uuid":""#, #""uuid":"0"#),
         ] {
             let listing = try ForeignReading.read(text.replacing(from, with: to), as: CXFFormat()).listing
             #expect(listing == ["genp svce=Chat acct=ada: one"], "\(to)")

@@ -71,7 +71,7 @@ struct KDBXBlockTests {
             var draft = ItemDraft(itemClass: .genericPassword)
             draft.attributes[.svce] = .text("\(number)")
             let item = try draft.completed(now: .reference, secretSize: 1)
-            _ = try writer.add(item, secret: SecretBytes(copying: [UInt8(ascii: "x")]))
+            _ = try writer.add(ExportedRecord(ExportedPart(item, SecretBytes(copying: [UInt8(ascii: "x")]))))
         }
         // Other tests run at the same time.
         #expect(try mappings() - before < count / 2)

@@ -99,12 +99,6 @@ struct KeePassShapeTests {
                 "a string of an entry occurs twice",
                 KDBXForge.entry(2, [("Title", "Odd"), ("k", "{{1}}"), ("k", "{{2}}")])
             ),
-            (
-                "an attachment is missing",
-                KDBXForge.entry(
-                    2, [("Title", "Odd"), ("Password", "{{x}}"), ("Notes", "{{n}}")],
-                    more: "<Binary><Key>x</Key><Value Ref=\"7\"/></Binary>")
-            ),
         ]
         let last = KDBXForge.entry(3, [("Title", "Last"), ("Password", "{{l}}")])
         for (rule, entry) in odd {

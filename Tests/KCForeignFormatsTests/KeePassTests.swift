@@ -226,18 +226,28 @@ struct KeePassTests {
     }
 
     @Test(
-        "Hostile XML is refused: a document type, a missing attachment, no groups",
+        "Hostile XML is refused: a document type, an entry without an ID, no groups",
         arguments: [
             "<!DOCTYPE x><KeePassFile/>", "<KeePassFile/>", "<Other/>",
             "<KeePassFile><Root><Group><Entry/></Group></Root></KeePassFile>",
         ])
     func hostile(text: String) throws {
-        let attachment = KDBXForge.entry(1, [("Title", "A")], more: "<Binary><Key>x</Key><Value Ref=\"7\"/></Binary>")
-        for text in [text, KDBXForge.xml(attachment)] {
-            #expect(throws: ForeignFailure.self) {
-                try ForeignReading.read(KDBXForge().file(text), as: KeePassFormat(), password: "pw")
-            }
+        #expect(throws: ForeignFailure.self) {
+            try ForeignReading.read(KDBXForge().file(text), as: KeePassFormat(), password: "pw")
         }
+    }
+
+    @Test("A database whose attachments are all missing is imported, and each of them is named")
+    func withoutAttachments() throws {
+        let entries = (1...3).map { number in
+            KDBXForge.entry(
+                number, [("Title", "E\(number)"), ("Password", "{{p\(number)}}"), ("Notes", "n\(number)")],
+                more: #"<Binary><Key>x\#(number)</Key><Value Ref="7"/></Binary>"#)
+        }
+        let file = try KDBXForge().file(KDBXForge.xml(entries.joined()))
+        let contents = try ForeignReading.read(file, as: KeePassFormat(), password: "pw")
+        #expect(contents.parts.map(\.count) == [3, 3])
+        #expect(contents.refused.map(\.name) == ["E1: x1", "E2: x2", "E3: x3"])
     }
 
     @Test("Circular and dangling references are left unresolved and reported")

@@ -21,7 +21,7 @@ struct ReturnTests {
     }
 
     private func passkey() -> String {
-        #"{"class":"genp","uuid":"00000000-0000-4000-8000-00000000000a","attributes":{"svce":"example.com","acct":"passkey (ada)","desc":"passkey","labl":"Example"},"secret":"{\"credentialId\":\"AQI\",\"rpId\":\"example.com\",\"username\":\"ada\",\"userHandle\":\"AA\",\"key\":\"MIGH\"}"}"#
+        #"{"class":"genp","uuid":"00000000-0000-4000-8000-00000000000a","attributes":{"svce":"example.com","acct":"passkey (ada)","desc":"passkey","labl":"Example"},"secret":"{\"credentialId\":\"AQI\",\"rpId\":\"example.com\",\"username\":\"ada\",\"userHandle\":\"AA\",\"key\":\"\#(PasskeySample.key)\"}"}"#
     }
 
     @Test("KDBX and CXF preserve every item: its UUID, attributes, dates and secret", arguments: [0, 1])

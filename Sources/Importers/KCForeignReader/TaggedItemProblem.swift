@@ -8,6 +8,7 @@ extension Tagged {
             case .item(let problem): Tagged(problem)
             case .sameKey: Tagged("same-key")
             case .damaged(let rule): Tagged("damaged", [rule])
+            case .kept(let rule): Tagged("kept", [rule])
             }
     }
 
@@ -16,6 +17,7 @@ extension Tagged {
         switch name {
         case "same-key": .sameKey
         case "damaged": text().map { .damaged($0) }
+        case "kept": text().map { .kept($0) }
         default: itemProblem.map { .item($0) }
         }
     }

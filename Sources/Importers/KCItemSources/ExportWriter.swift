@@ -3,20 +3,19 @@ package import KCKeychainModel
 
 /// Builds a file for another program from the items that it is given.
 package protocol ExportWriter: AnyObject {
-    /// Adds an item; `secret` is empty if the item has none.
+    /// Adds a record; the file contains nothing of the parts that it does not hold.
     ///
-    /// - Returns: nil; or why the format cannot hold the item, and then the file contains nothing of it.
     /// - Throws: `CryptographyFailure`; `FileFailure` and `StreamFailure` where the file waits in another one.
-    func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem?
+    func add(_ record: ExportedRecord) throws -> ExportOutcome
+
+    /// True if the items of one record are added together.
+    var joins: Bool { get }
 
     /// True if `passOver` should be called also for items that were not asked for.
     var notesOthers: Bool { get }
 
     /// Takes note of an item that is not in the file, of whose record other items may be.
     func passOver(_ item: Item)
-
-    /// The attributes of the item's unique key that an import of the file does not restore.
-    func lost(of item: Item) -> [AttributeCode]
 
     /// The number of cells that a spreadsheet would interpret as formulas.
     var formulas: Int { get }
@@ -26,11 +25,29 @@ package protocol ExportWriter: AnyObject {
 }
 
 extension ExportWriter {
+    package var joins: Bool { true }
     package var notesOthers: Bool { false }
     package func passOver(_ item: Item) {}
-    package func lost(of item: Item) -> [AttributeCode] { [] }
     package var formulas: Int { 0 }
     package var remarks: [String] { [] }
+}
+
+/// What a file holds of a record.
+package struct ExportOutcome {
+    /// The parts that the format cannot hold.
+    package var unheld: [(part: ExportedPart, problem: ExportProblem)] = []
+    /// The parts that the record has no room for, each of which becomes a record of its own.
+    package var apart: [ExportedPart] = []
+    /// The parts that an import of the file does not restore completely, with these attributes of their unique keys.
+    package var lost: [(part: ExportedPart, codes: [AttributeCode])] = []
+
+    /// Begins with the whole record.
+    package init() {}
+
+    /// True if the part is in the file, with others of its record.
+    package func holds(_ part: ExportedPart) -> Bool {
+        !unheld.contains { $0.part === part } && !apart.contains { $0 === part }
+    }
 }
 
 /// A writer of a format that is not encrypted.
@@ -78,8 +95,6 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
     case zeroByte = "zero-byte"
     /// A text is longer than an import of the file accepts.
     case tooLong = "too-long"
-    /// The item is a passkey, which the format stores in another way.
-    case passkey
     /// The format has rules for names, and the item's name violates one.
     case noName = "no-name"
     /// Another item has the same name in the file, or says otherwise what the two have in common.
@@ -97,7 +112,6 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
         case .emptySecret: "its secret is empty, which the format cannot tell from a missing one"
         case .zeroByte: "it has a zero byte, which the format cannot hold"
         case .tooLong: "it has a longer text than an import of the file accepts"
-        case .passkey: "the format has no place for a passkey"
         case .noName: "its name is none that the format allows"
         case .sameName: "another item has its name, or differs in what the two have in common"
         case .tooLarge: "it would be larger than the format allows"
@@ -114,12 +128,11 @@ package final class ItemExport: ItemVisitor {
     package private(set) var exported = ItemCounts()
     /// The number of these that have a constraint.
     package private(set) var asking = 0
-    /// The number of these that were imported as parts of one record with another exported item.
-    package var separated: Int { separatedByID + unidentified.separated }
-    private var separatedByID = 0
-    /// Hashes of the format and the ID of the records of which exported items are, seeded randomly.
-    private var records: Set<Int> = []
-    private var unidentified = UnidentifiedRecords()
+    /// The items of records of which there may be more; packed, since secrets of their own would be too many mappings of memory.
+    private var waiting = PackedItems()
+    private var places: [RecordKey: [PackedItems.Place]] = [:]
+    /// The keys of these records, in the order of their first items.
+    private var order: [RecordKey] = []
     private let logs: (staying: ItemLog, unheld: ItemLog, altered: ItemLog)
     /// Items that cannot be read; nil if not even their attributes can be read.
     package private(set) var damaged: [Item?] = []
@@ -181,25 +194,45 @@ package final class ItemExport: ItemVisitor {
     }
 
     package func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
-        if let problem = try writer.add(item, secret: secret) {
-            try logs.unheld.add(item, number: ExportProblem.allCases.firstIndex(of: problem) ?? 0)
-        } else {
-            exported[item.itemClass] += 1
-            if item.constraint != nil { asking += 1 }
-            addToRecord(item)
-            let lost = writer.lost(of: item)
-            if !lost.isEmpty { try logs.altered.add(item, number: ExportLists.number(of: lost)) }
+        guard writer.joins, let key = RecordKey(item) else {
+            return try add(ExportedRecord(ExportedPart(item, secret.copy())))
         }
+        let packed = PackedItem.key(of: item)
+        let place = waiting.append(item, number: 0, key: packed, secret: item.secretSize == nil ? nil : secret.copy())
+        if places[key] == nil { order.append(key) }
+        places[key, default: []].append(place)
     }
 
-    private func addToRecord(_ item: Item) {
-        func source(_ name: String) -> String? { item.extra.first { $0.name.exact == name.exact }?.value }
-        guard let format = source("source.format") else { return }
-        if let id = source("source.id") {
-            if !records.insert(hash([format, id])).inserted { separatedByID += 1 }
-        } else if let part = source("source.part"), let title = item.attributes.text(.labl) {
-            unidentified.add(part, format: format, title: title)
+    /// Adds the records whose items have waited for each other, once all items were visited.
+    ///
+    /// - Throws: as `ExportWriter.add`, and as `ItemLog.add`.
+    package func joinRecords() throws {
+        for key in order {
+            let parts = places[key, default: []].map { place in
+                waiting.withBytes(of: place) { bytes in
+                    var builder = AttributesBuilder()
+                    let (item, secret) = PackedItem.decode(bytes, &builder)
+                    return ExportedPart(item, SecretBytes(bytes.extracting(secret)))
+                }
+            }
+            try add(ExportedRecord(parts, key: key))
         }
+        order = []
+        places = [:]
+        waiting = PackedItems()
+    }
+
+    private func add(_ record: ExportedRecord) throws {
+        let outcome = try writer.add(record)
+        for (part, problem) in outcome.unheld {
+            try logs.unheld.add(part.item, number: ExportProblem.allCases.firstIndex(of: problem) ?? 0)
+        }
+        for part in record.parts where outcome.holds(part) {
+            exported[part.item.itemClass] += 1
+            if part.item.constraint != nil { asking += 1 }
+        }
+        for (part, codes) in outcome.lost { try logs.altered.add(part.item, number: ExportLists.number(of: codes)) }
+        for part in outcome.apart { try add(ExportedRecord(part)) }
     }
 
     /// Records an item that the archive does not hand out.
@@ -263,30 +296,4 @@ package struct ExportLists: Sendable {
         codes, code in
         if !codes.contains(code) { codes.append(code) }
     }
-}
-
-private func hash(_ texts: [String]) -> Int {
-    var hasher = Hasher()
-    for text in texts { hasher.combine(text.exact) }
-    return hasher.finalize()
-}
-
-/// The parts of records that have no ID, as those of a table.
-///
-/// Only hashes are kept, seeded randomly, since there may be a million.
-private struct UnidentifiedRecords {
-    /// The number of items of each part of a record, which is one of a format and a title.
-    private var parts: [Int: Int] = [:]
-    /// The number of items of each record, and of its most frequent part.
-    private var records: [Int: (all: Int, most: Int)] = [:]
-
-    mutating func add(_ part: String, format: String, title: String) {
-        let count = parts[hash([format, title, part]), default: 0] + 1
-        parts[hash([format, title, part])] = count
-        let record = records[hash([format, title])] ?? (0, 0)
-        records[hash([format, title])] = (record.all + 1, max(record.most, count))
-    }
-
-    /// The number of items beside the first one of their record; those with the same part are of several records.
-    var separated: Int { records.values.reduce(0) { $0 + $1.all - $1.most } }
 }

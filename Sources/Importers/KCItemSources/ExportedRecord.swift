@@ -1,69 +1,124 @@
 package import KCByteStreams
+internal import KCCryptography
 package import KCKeychainModel
 
-/// How an item appears where records have a title, a user name and addresses: the reverse of an import.
-package struct ExportedRecord: Hashable, Sendable {
-    /// The kind of an item; for class `genp`, determined by the markers that an import leaves.
-    package enum Kind: Hashable, Sendable {
-        case password
-        /// A secure note, identified by Apple's markers.
-        case note
-        case oneTimePassword
-        case passkey
-        case wifi
-        /// A certificate or a key.
-        case other
+/// An item that is exported, with its secret.
+package final class ExportedPart: Sendable {
+    package let item: Item
+    /// Empty if the item has none.
+    package let secret: SecretBytes
+    package let place: RecordPlace
+    /// True if the secret is UTF-8.
+    package let isText: Bool
+
+    /// Describes an item.
+    package init(_ item: Item, _ secret: consuming SecretBytes) {
+        self.item = item
+        isText = secret.isUTF8
+        self.secret = secret
+        place = RecordPlace(of: item)
     }
 
-    package let kind: Kind
+    package var hasSecret: Bool { item.secretSize != nil }
+
+    package var isLogin: Bool { place == .login || place == .token }
+
+    package var isNetwork: Bool { if case .network = place { true } else { false } }
+
+    /// True for an item of a kind that only a keychain has: a certificate or a key.
+    package var isOfKeychain: Bool { item.itemClass == .certificate || item.itemClass == .key }
+}
+
+/// A record of a password manager, made of items: the reverse of an import.
+///
+/// Items that an import made of one record are one record again; any other item is a record by itself.
+package struct ExportedRecord {
+    package let parts: [ExportedPart]
     package let title: String
     /// Nil if there is none, or if it is not text.
     package let account: String?
-    /// The first one matches the attributes; the others come from `extra`.
+    /// True if the account is bytes that are not text.
+    package let hasAccountOfBytes: Bool
+    /// The first one matches the attributes of the login; the others come from free attributes.
     package let addresses: [String]
     /// The folder in which the record was before its import; nil if there is none.
     package let folder: String?
-    /// True if the account is bytes that are not text.
-    package let hasAccountOfBytes: Bool
+    /// The tags as the import has written them, separated by `;`; nil if there are none.
+    package let tags: String?
+    package let created: Timestamp
+    package let modified: Timestamp
+    /// Identifies the record in a file.
+    package let uuid: ItemUUID
+    /// What the items have in common; nil for an item that stands by itself.
+    private let key: RecordKey?
 
-    /// Apple's number for a secure note: `note` as a four-character code.
-    package static let noteType: Int64 = 1_852_798_053
+    /// Makes a record of one item.
+    package init(_ part: ExportedPart) { self.init([part], key: nil) }
 
-    /// Describes an item.
-    package init(_ item: Item) {
-        let attributes = item.attributes
-        kind = Self.kind(of: item)
-        title =
-            [.labl, .svce, .srvr, .acct].lazy.compactMap { attributes.text($0) }.first { !$0.isEmpty }
-            ?? item.itemClass.name
-        account = attributes.text(.acct)
-        folder = item.extra.first { $0.name.exact == ExportName.folder.exact }?.value
-        hasAccountOfBytes = attributes[.acct] != nil && account == nil
-        var addresses: [String] = []
-        while let next = item.extra.first(where: { $0.name == "url.\(addresses.count + 1)" }) {
-            addresses.append(next.value)
+    /// Describes an item without its secret.
+    package init(_ item: Item) { self.init(ExportedPart(item, SecretBytes(capacity: 0))) }
+
+    /// Joins items.
+    ///
+    /// - Parameters:
+    ///   - parts: at least one, all of which have this key.
+    ///   - key: what identifies the record; nil for a single item that stands by itself.
+    package init(_ parts: [ExportedPart], key: RecordKey?) {
+        self.parts = parts
+        let login = parts.first(where: \.isLogin)
+        let main = login ?? parts.first(where: \.isNetwork) ?? parts[0]
+        title = Self.title(of: main, among: parts)
+        // The accounts of the others are made of their kinds.
+        let isNamed = key == nil || main.isLogin || main.isNetwork
+        account = isNamed ? main.item.attributes.text(.acct) : nil
+        hasAccountOfBytes = isNamed && main.item.attributes[.acct] != nil && account == nil
+        addresses =
+            [Self.addresses(of: main.item)].filter { !$0.isEmpty }.first
+            ?? parts.lazy.map { Self.addresses(of: $0.item) }.first { !$0.isEmpty } ?? []
+        folder = parts.lazy.compactMap { $0.item.free(ExportName.folder) }.first
+        tags = parts.lazy.compactMap { $0.item.free("tags") }.first
+        created = parts.lazy.map(\.item.created).min() ?? main.item.created
+        modified = parts.lazy.map(\.item.modified).max() ?? main.item.modified
+        uuid = key?.uuid ?? main.item.uuid
+        self.key = key
+    }
+
+    /// The login, if there is one.
+    package var login: ExportedPart? { parts.first(where: \.isLogin) }
+
+    /// True if the items come from one record; false for an item that stands by itself.
+    package var isJoined: Bool { key != nil }
+
+    /// The record's ID in a file of this format, if that is where it came from.
+    package func id(in format: String) -> String? {
+        key?.ownID(in: format)
+    }
+
+    /// The first value of a free attribute.
+    package func free(_ name: String) -> String? { parts.lazy.compactMap { $0.item.free(name) }.first }
+
+    private static func title(of main: ExportedPart, among parts: [ExportedPart]) -> String {
+        func title(_ codes: [AttributeCode]) -> String? {
+            codes.lazy.compactMap { main.item.attributes.text($0) }.first { !$0.isEmpty }
         }
-        if item.itemClass == .internetPassword, let own = Self.address(of: attributes) {
-            if let first = addresses.first, WebAddress(first)?.leads(as: attributes) ?? false {
+        let label = title([.labl])
+        // Values that have labels of their own, as those of a Secret of Kubernetes, share the service.
+        let isShared = parts.allSatisfy { $0.item.attributes.text(.labl)?.exact == label?.exact }
+        let order: [AttributeCode] = isShared ? [.labl, .svce, .srvr, .acct] : [.svce, .labl]
+        return title(main.isLogin ? [.labl, .svce, .srvr, .acct] : order) ?? main.item.itemClass.name
+    }
+
+    private static func addresses(of item: Item) -> [String] {
+        var addresses: [String] = []
+        while let next = item.free("url.\(addresses.count + 1)") { addresses.append(next) }
+        if item.itemClass == .internetPassword, let own = address(of: item.attributes) {
+            if let first = addresses.first, WebAddress(first)?.leads(as: item.attributes) ?? false {
                 // The stored address says more, for example the query.
             } else {
                 addresses.insert(own, at: 0)
             }
         }
-        self.addresses = addresses
-    }
-
-    private static func kind(of item: Item) -> Kind {
-        guard item.itemClass == .genericPassword else {
-            return item.itemClass == .internetPassword ? .password : .other
-        }
-        switch item.attributes.text(.desc) {
-        case "secure note": return .note
-        case "one-time password": return .oneTimePassword
-        case "passkey": return .passkey
-        case "AirPort network password": return .wifi
-        default: return item.attributes.number(.type) == noteType ? .note : .password
-        }
+        return addresses
     }
 
     /// True for an IPv6 address without brackets, rather than a host with a port.
@@ -85,6 +140,35 @@ package struct ExportedRecord: Hashable, Sendable {
     }
 }
 
+/// What items of one record have in common.
+package struct RecordKey: Hashable, Sendable {
+    private let format: ExactText
+    private let id: ExactText
+    /// True if the ID is the record's own, in its program.
+    private let isOwn: Bool
+
+    /// The key that an import has given an item; nil for any other item.
+    package init?(_ item: Item) {
+        guard let format = item.free("source.format") else { return nil }
+        let own = item.free("source.id")
+        guard let id = own ?? item.free(Self.attribute) else { return nil }
+        (self.format, self.id, isOwn) = (format.exact, id.exact, own != nil)
+    }
+
+    /// The attribute that identifies a record which has no ID in its program.
+    static let attribute = "source.record"
+
+    /// The record's ID in the program of this format; nil if it has none.
+    func ownID(in format: String) -> String? { isOwn && self.format == format.exact ? id.string : nil }
+
+    /// The record's own ID if it is a UUID; otherwise one derived from it.
+    package var uuid: ItemUUID {
+        if isOwn, let own = ItemUUID(id.string) { return own }
+        let text = ["kcbackup record", format.string, id.string].map { "\($0.utf8.count)\n\($0)" }.joined()
+        return ItemUUID(derivedFrom: SHA256.hash(Array(text.utf8).span).bytes)
+    }
+}
+
 extension WebAddress {
     /// True if an internet password made from this address has these attributes.
     fileprivate func leads(as attributes: Attributes) -> Bool {
@@ -95,123 +179,10 @@ extension WebAddress {
 
 /// Names that an export uses for fields that other programs have no name for.
 package enum ExportName {
-    /// The field with the item's own attributes, as an import line.
+    /// The field with the items' own attributes.
     package static let item = "kcbackup"
     /// The field with a secret that is not text, in base64.
     package static let bytes = "secret.base64"
     /// The attribute with the folder of an imported record.
     static let folder = "source.folder"
-}
-
-extension Item {
-    /// Writes the item, without its secret, as an import line (docs/json.md).
-    package func writeImportLine(into text: inout some ByteBuffer & ~Copyable) {
-        CanonicalJSON.literal("{\"class\":\"\(itemClass.rawValue)\",\"uuid\":\"\(uuid)\",\"attributes\":{", into: &text)
-        for (index, entry) in attributes.entries.enumerated() {
-            CanonicalJSON.literal(index == 0 ? "\"" : ",\"", into: &text)
-            CanonicalJSON.literal(entry.code.code + "\":", into: &text)
-            switch entry.value {
-            case .text(let value): CanonicalJSON.string(value, into: &text)
-            case .number(let number): CanonicalJSON.integer(number, into: &text)
-            case .date(let date): CanonicalJSON.string(date.description, into: &text)
-            case .data(let bytes):
-                CanonicalJSON.literal("{\"base64\":\"", into: &text)
-                Base64.encode(bytes.span, into: &text)
-                CanonicalJSON.literal("\"}", into: &text)
-            }
-        }
-        CanonicalJSON.literal("}", into: &text)
-        if !extra.isEmpty {
-            CanonicalJSON.literal(",\"extra\":{", into: &text)
-            for (index, attribute) in extra.enumerated() {
-                if index > 0 { CanonicalJSON.literal(",", into: &text) }
-                CanonicalJSON.string(attribute.name, into: &text)
-                CanonicalJSON.literal(":", into: &text)
-                CanonicalJSON.string(attribute.value, into: &text)
-            }
-            CanonicalJSON.literal("}", into: &text)
-        }
-        CanonicalJSON.literal("}", into: &text)
-    }
-}
-
-extension ExportedRecord {
-    /// True for records that are exported without an account and addresses.
-    ///
-    /// With these, an import would mistake the record for the login that it belongs to.
-    package var standsAlone: Bool { kind == .note || kind == .oneTimePassword }
-
-    /// The attributes of the unique key that are lost in a record that has only a title, an account and addresses.
-    ///
-    /// The importers' own code determines what an import makes from the record.
-    ///
-    /// - Parameter addresses: the addresses that the format has room for.
-    package func lost(of item: Item, addresses: [String]) -> [AttributeCode] {
-        let account = standsAlone ? nil : account
-        let addresses = standsAlone ? [] : addresses
-        let codes = item.itemClass.uniqueKey.filter { !Self.isEverywhere($0) }
-        let made = returned(account: account, addresses: addresses)
-        guard let other = made, other.itemClass == item.itemClass else {
-            // An internet password, which the addresses make of a generic one, has the account all the same.
-            return codes.filter { code in
-                guard let value = item.attributes[code], !value.isNothing else { return false }
-                return made?.attributes[code] != value
-            }
-        }
-        return codes.filter { code in
-            let (before, after) = (item.attributes[code], other.attributes[code])
-            return before != after && !((before?.isNothing ?? true) && (after?.isNothing ?? true))
-        }
-    }
-
-    /// True for attributes of a unique key that users never see and that formats of other programs do not have.
-    private static func isEverywhere(_ code: AttributeCode) -> Bool { [.agrp, .sync, .musr].contains(code) }
-
-    /// The item that an import makes from the record; nil if it makes none or several.
-    private func returned(account: String?, addresses: [String]) -> Item? {
-        let collector = RecordCollector(format: "", date: .reference)
-        let record = RecordWriter(collector, identity: "", title: title)
-        record.addresses = addresses
-        var finder = ItemFinder()
-        let secret = SecretBytes(copying: [UInt8(ascii: "x")])
-        do {
-            switch kind {
-            case .note: try record.addNote(secret, isWhole: true)
-            case .oneTimePassword: try record.addOneTimePassword(secret)
-            case .password, .passkey, .wifi, .other:
-                try record.addLogin(user: account, password: secret)
-            }
-            try collector.finish(details: "", isPlaintext: true).items.visitItems(&finder)
-        } catch {
-            // An item that cannot be imported does not come back.
-            return nil
-        }
-        return finder.items.count == 1 ? finder.items[0] : nil
-    }
-}
-
-private struct ItemFinder: ItemVisitor {
-    var items: [Item] = []
-
-    mutating func wants(_ item: Item) -> Bool {
-        items.append(item)
-        return false
-    }
-
-    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {}
-
-    mutating func skip(damaged item: Item?) {}
-}
-
-extension AttributeValue {
-    /// True for a value that an importer cannot distinguish from a missing attribute.
-    fileprivate var isNothing: Bool {
-        switch self {
-        // The default authentication type.
-        case .text(let text): text.isEmpty || text == "dflt"
-        case .data(let bytes): bytes.isEmpty
-        case .number(let number): number == 0
-        case .date: false
-        }
-    }
 }

@@ -127,6 +127,11 @@ package struct ForeignContents {
         case sameKey
         /// The item is damaged in its file; the text says what is wrong and contains no foreign text.
         case damaged(String)
+        /// The item is imported as text, since what it should be cannot be read; the text says why.
+        case kept(String)
+
+        /// True if the item is imported nevertheless.
+        package var isKept: Bool { if case .kept = self { true } else { false } }
     }
 
     /// The items, in archive order.

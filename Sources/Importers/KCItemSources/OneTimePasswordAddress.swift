@@ -50,6 +50,20 @@ package enum OneTimePasswordAddress {
         return address
     }
 
+    /// True if a secret gives the same codes under the same names as an address.
+    static func isSame(
+        _ secret: borrowing SecretBytes, _ address: borrowing SecretBytes, issuer: String, user: String?
+    ) -> Bool {
+        let made = make(of: secret, issuer: issuer, user: user)
+        if made.isEqual(to: address) { return true }
+        guard let one = OneTimePasswordParts(made), let other = OneTimePasswordParts(address),
+            one.parameters == other.parameters, one.issuer == other.issuer, one.userName == other.userName
+        else { return false }
+        return made.withBytes { made in
+            address.withBytes { made.extracting(one.seed).isEqual(to: $0.extracting(other.seed)) }
+        }
+    }
+
     /// The seed in upper case, without the spaces and dashes that make it easier to read; nil if it is not base32.
     private static func seed(_ bytes: borrowing Span<UInt8>) -> SecretBytes? {
         var seed = SecretBytes(capacity: bytes.count)

@@ -211,6 +211,15 @@ package final class RecordCollector {
         }
     }
 
+    /// Identifies a record that has no ID among all records of all files.
+    func code(ofRecord record: String, ordinal: Int) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(256)
+        for piece in ["kcbackup record", format, record, "\(ordinal)"] { Self.append(piece, to: &text) }
+        text += file
+        return Hexadecimal.encode(Array(SHA256.hash(text.span).bytes.prefix(8)))
+    }
+
     /// A UUID derived from the record; those of records that differ only in their order differ only in their ordinals.
     private func uuid(of part: borrowing RecordPart) -> ItemUUID {
         var text: [UInt8] = []

@@ -23,8 +23,8 @@ package final class RecordWriter {
 
     /// Where the items go.
     package let collector: RecordCollector
-    private let identity: String
-    private let ordinal: Int
+    let identity: String
+    let ordinal: Int
     private let givenTitle: String
     /// The record's ID in its program, if it has one; it becomes a readable attribute.
     package var id: String?
@@ -34,7 +34,7 @@ package final class RecordWriter {
     ///
     /// The name comes only from the methods that add a login or a user. They make an item of an access token in its
     /// place, so that no token is lost or becomes readable.
-    private var user: String?
+    var user: String?
     /// Seeded hashes of the tokens in the place of user names, which other parts may repeat.
     private var tokens: Set<Int> = []
     /// The addresses as its program stores them, some of which may hold secrets; set before any part is added.
@@ -50,14 +50,16 @@ package final class RecordWriter {
     /// Seeded hashes of the secrets of all items so far, if there are such addresses.
     var keptSecrets: Set<Int> = []
     /// True once an item has the addresses as attributes.
-    private var areAddressesKept = false
+    var areAddressesKept = false
     package var authentication = Authentication.unknown
     package var created: Timestamp?
     package var modified: Timestamp?
     /// Further attributes that are not secret and have no column, by name.
     package var extra: [ExtraAttribute] = []
+    /// The items of which kcbackup's own export made the record; set before any part is added.
+    package var returned: ReturnedRecord?
     /// The number of parts with each name so far.
-    private var ordinals: [ExactText: Int] = [:]
+    var ordinals: [ExactText: Int] = [:]
 
     /// Begins a record.
     ///
@@ -105,6 +107,11 @@ package final class RecordWriter {
     package func addLogin(
         user name: String?, others: [ExtraAttribute] = [], password: consuming SecretBytes?
     ) throws(ForeignFailure) {
+        if let returned, Self.isMissing(password), !returned.has(.login) {
+            // The record is no login; other programs write an empty password in each.
+            omitLogin(of: name)
+            return
+        }
         guard Self.isMissing(password), !AccessToken.isToken(name, password: nil), let address = loginAddress(of: name)
         else { return try addCompleteLogin(name, others, password) }
         if name?.isEmpty ?? true {
@@ -153,7 +160,7 @@ package final class RecordWriter {
         keep(places, in: &draft)
         areAddressesKept = true
         if isToken, let name {
-            try add("access token", "token", draft, SecretBytes(copying: name.utf8))
+            try add("access token", .token, draft, SecretBytes(copying: name.utf8))
             if let password, !AccessToken.isSpare(password) { try addField("password", password) }
         } else {
             let kind: String
@@ -161,7 +168,7 @@ package final class RecordWriter {
             case .some: kind = "password"
             case .none: kind = "login without a password"
             }
-            try add(kind, "password", draft, password)
+            try add(kind, .login, draft, password)
         }
         for token in others { try addField(token.name, SecretBytes(copying: token.value.utf8)) }
     }
@@ -191,8 +198,11 @@ package final class RecordWriter {
     /// Adds a one-time password: an `otpauth:` address, or a base32 seed, from which one is made.
     package func addOneTimePassword(_ secret: borrowing SecretBytes) throws(ForeignFailure) {
         let address = OneTimePasswordAddress.make(of: secret, issuer: title, user: user)
+        let own = returned?.secret(of: .oneTimePassword).flatMap { part in
+            OneTimePasswordAddress.isSame(part.bytes, address, issuer: title, user: user) ? part : nil
+        }
         let draft = draft(service: host ?? title, account: "one-time password", kind: "one-time password")
-        try add("one-time password", "totp", draft, address)
+        try add("one-time password", .oneTimePassword, draft, own?.bytes.copy() ?? address.copy())
     }
 
     /// Adds a one-time password that an authenticator stores as a base32 seed with parameters.
@@ -213,34 +223,48 @@ package final class RecordWriter {
     package func addNote(_ text: consuming SecretBytes, isWhole: Bool = false) throws(ForeignFailure) {
         var draft = draft(service: title, account: isWhole ? nil : "note", kind: "secure note")
         // Apple marks a secure note with the characters "note".
-        draft.attributes[.type] = .number(1_852_798_053)
-        try add("note", "note", draft, text)
+        draft.attributes[.type] = .number(RecordPlace.noteType)
+        try add("note", .note, draft, text)
     }
 
     /// Adds another field, whether its program hides it or not.
     package func addField(_ name: String, _ value: consuming SecretBytes) throws(ForeignFailure) {
         let name = name.isEmpty ? "field" : name
         let draft = draft(service: title, account: name, kind: "field")
-        try add("field", "field \(name)", draft, value)
+        try add("field", .field(name), draft, value)
     }
 
     /// Adds all fields of a card, an identity or a similar record as one JSON object.
     package func addObject(_ kind: String, _ json: consuming SecretBytes) throws(ForeignFailure) {
-        try add(kind, kind, draft(service: title, account: nil, kind: kind), json)
+        try add(kind, .object(kind), draft(service: title, account: nil, kind: kind), json)
     }
 
-    /// Adds a passkey, as the JSON object of FIDO's Credential Exchange Format.
+    /// Adds a passkey; one whose private key cannot be read is kept as it is, and named.
+    package func addPasskey(_ passkey: borrowing Passkey) throws(ForeignFailure) {
+        if !passkey.isKey { collector.refuse(title, .kept("the private key of its passkey cannot be read")) }
+        let own = returned?.secret(of: .passkey(passkey.host))
+        let isSame = own.map { Passkey.isSame(passkey, $0.bytes) } ?? false
+        let secret = isSame ? own?.bytes.copy() ?? passkey.json() : passkey.json()
+        try add(passkey: secret, host: passkey.host, user: passkey.userName)
+    }
+
+    /// Adds a passkey in the form of its program, which only this knows, and names it.
     package func addPasskey(host: String, user: String?, _ json: consuming SecretBytes) throws(ForeignFailure) {
+        collector.refuse(title, .kept("its passkey has a form that only its own program reads"))
+        try add(passkey: json, host: host, user: user)
+    }
+
+    private func add(passkey json: consuming SecretBytes, host: String, user: String?) throws(ForeignFailure) {
         var draft = draft(service: host, account: nil, kind: "passkey")
         let name = user.flatMap { AccessToken.isToken($0, password: nil) || tokens.contains($0.hashValue) ? nil : $0 }
         draft.attributes[.acct] = .text(name.map { "passkey (\($0))" } ?? "passkey")
-        try add("passkey", "passkey \(host)", draft, json)
+        try add("passkey", .passkey(host), draft, json)
     }
 
     /// Adds a private key in the form in which its program stores it.
     package func addPrivateKey(_ key: consuming SecretBytes) throws(ForeignFailure) {
         let draft = draft(service: title, account: "private key", kind: "private key")
-        try add("private key", "private key", draft, key)
+        try add("private key", .privateKey, draft, key)
     }
 
     /// Adds the password of a Wi-Fi network, with the attributes that Apple uses for it.
@@ -250,13 +274,13 @@ package final class RecordWriter {
         draft.attributes[.acct] = .text(name)
         draft.attributes[.desc] = .text("AirPort network password")
         if givenTitle.isEmpty { draft.attributes[.labl] = .text(name) }
-        try add("Wi-Fi password", "wifi \(name)", draft, password)
+        try add("Wi-Fi password", .network(name), draft, password)
     }
 
     /// Adds an attachment.
     package func addAttachment(_ name: String, _ bytes: consuming SecretBytes) throws(ForeignFailure) {
         let draft = draft(service: title, account: name.isEmpty ? "attachment" : name, kind: "attachment")
-        try add("attachment", "attachment \(name)", draft, bytes)
+        try add("attachment", .attachment(name), draft, bytes)
     }
 
     /// A generic password beside the login; its account distinguishes it from those of other logins with this title.
@@ -273,8 +297,10 @@ package final class RecordWriter {
     }
 
     private func add(
-        _ kind: String, _ part: String, _ draft: ItemDraft, _ secret: consuming SecretBytes?
+        _ kind: String, _ place: RecordPlace, _ draft: ItemDraft, _ secret: consuming SecretBytes?
     ) throws(ForeignFailure) {
+        var secret = secret
+        let part = place.part
         let places = try settleAddresses()
         if !secretAddresses.isEmpty { noteKept(secret) }
         let number = ordinals[part.exact, default: 0]
@@ -285,10 +311,10 @@ package final class RecordWriter {
         if let created { draft.attributes[.cdat] = .date(created) }
         if let modified { draft.attributes[.mdat] = .date(modified) }
         draft.extra += extra
-        draft.extra.append(ExtraAttribute(name: "source.format", value: collector.format))
+        draft.extra += origin
         draft.extra.append(ExtraAttribute(name: "source.part", value: part))
-        if let id { draft.extra.append(ExtraAttribute(name: "source.id", value: id)) }
         if let folder, !folder.isEmpty { draft.extra.append(ExtraAttribute(name: ExportName.folder, value: folder)) }
+        returned?.restore(part, &draft, &secret)
         try collector.add(
             RecordPart(
                 kind, draft, secret: secret, record: identity,
@@ -297,35 +323,5 @@ package final class RecordWriter {
 
     private static func isApp(_ scheme: String) -> Bool {
         ["android", "androidapp", "iosapp"].contains(scheme)
-    }
-}
-
-extension RecordWriter {
-    /// Ends the record, once all its parts were added: adds what has only been in its addresses, and counts a record
-    /// without any part.
-    package func finish() throws(ForeignFailure) {
-        let places = try settleAddresses()
-        if ordinals.isEmpty, !areAddressesKept {
-            if user == nil, places.isEmpty { return collector.leaveOut("record without a secret") }
-            try addLogin(user: user, password: nil)
-        }
-        try addAddresses()
-    }
-
-    /// Adds each text of the record that was neither read nor skipped as a field with its path, since it may be a secret.
-    package func addUnread(of record: ForeignJSON.Value, in json: ForeignJSON) throws(ForeignFailure) {
-        for (path, value) in json.unreadTexts(in: record) {
-            guard let text = json.secret(value) else { continue }
-            try addField(path, text)
-            collector.noteUnknownField(path)
-        }
-    }
-
-    /// States that another item is the login of this user at these addresses, so that parts added later have only the
-    /// name of the user, if it is one.
-    package func omitLogin(of name: String?) {
-        user = AccessToken.isToken(name, password: nil) ? nil : name
-        places = []
-        areAddressesKept = true
     }
 }

@@ -28,25 +28,6 @@ package struct SecretJSON: ~Copyable {
         text.withBytes { CanonicalJSON.string($0, into: &bytes) }
     }
 
-    /// Adds bytes as base64url, without padding.
-    package mutating func add(_ name: String, base64URL data: borrowing SecretBytes) {
-        begin(name)
-        var text = SecretBytes(capacity: data.count * 4 / 3 + 4)
-        data.withBytes { Base64.encode($0, into: &text) }
-        bytes.append(UInt8(ascii: "\""))
-        text.withBytes { span in
-            for index in span.indices {
-                switch span[index] {
-                case UInt8(ascii: "+"): bytes.append(UInt8(ascii: "-"))
-                case UInt8(ascii: "/"): bytes.append(UInt8(ascii: "_"))
-                case UInt8(ascii: "="): break
-                default: bytes.append(span[index])
-                }
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
     /// Adds a value that is already JSON.
     package mutating func add(_ name: String, json: borrowing SecretBytes) {
         begin(name)

@@ -1,7 +1,7 @@
 package import KCByteStreams
 internal import KCCryptography
 package import KCItemSources
-package import KCKeychainModel
+internal import KCKeychainModel
 
 /// Bitwarden's JSON, protected with a password.
 ///
@@ -24,55 +24,12 @@ package final class BitwardenWriter: ProtectedExportWriter {
         self.rounds = rounds
     }
 
-    package func add(_ item: Item, secret: borrowing SecretBytes) -> ExportProblem? {
-        let record = ExportedRecord(item)
-        switch record.kind {
-        case .other: return .noPlace
-        case .passkey: return .passkey
-        case .password, .note, .oneTimePassword, .wifi: break
-        }
-        if record.hasAccountOfBytes { return .nameNotText }
-        let isEmpty = item.secretSize != nil && secret.isEmpty
-        if isEmpty, record.kind == .note || record.kind == .oneTimePassword { return .emptySecret }
-        let isText = secret.isUTF8
-        // Notes and one-time passwords can only hold text.
-        let kind = isText && item.secretSize != nil ? record.kind : .password
+    package func add(_ record: ExportedRecord) -> ExportOutcome {
+        let item = BitwardenItem(record)
+        if item.isEmpty { return item.outcome }
         if !items.isEmpty { items.append(UInt8(ascii: ",")) }
-        literal("{\"id\":\"\(item.uuid)\",\"organizationId\":null,\"folderId\":\(folderID(record.folder)),")
-        literal("\"collectionIds\":null,\"name\":")
-        CanonicalJSON.string(record.title, into: &items)
-        literal(",\"type\":\(kind == .note ? 2 : 1),\"reprompt\":0,\"favorite\":false,\"notes\":")
-        secretOrNull(kind == .note, secret)
-        literal(",\"creationDate\":\"\(item.created)\",\"revisionDate\":\"\(item.modified)\",\"deletedDate\":null")
-        fields(item, isText: isText, secret)
-        if kind == .note {
-            literal(",\"secureNote\":{\"type\":0}}")
-        } else {
-            literal(",\"login\":{\"fido2Credentials\":[],\"uris\":[")
-            let standsAlone = kind == .oneTimePassword
-            for (index, address) in record.addresses.enumerated() where !standsAlone {
-                literal(index == 0 ? "{\"match\":null,\"uri\":" : ",{\"match\":null,\"uri\":")
-                CanonicalJSON.string(address, into: &items)
-                literal("}")
-            }
-            literal("],\"username\":")
-            if let account = record.account, !standsAlone {
-                CanonicalJSON.string(account, into: &items)
-            } else {
-                literal("null")
-            }
-            literal(",\"password\":")
-            secretOrNull(isText && item.secretSize != nil && kind != .oneTimePassword, secret)
-            literal(",\"totp\":")
-            secretOrNull(kind == .oneTimePassword, secret)
-            literal("}}")
-        }
-        return nil
-    }
-
-    package func lost(of item: Item) -> [AttributeCode] {
-        let record = ExportedRecord(item)
-        return record.lost(of: item, addresses: record.addresses)
+        item.write(folderID: folderID(record.folder), into: &items)
+        return item.outcome
     }
 
     package func finish(
@@ -120,22 +77,6 @@ package final class BitwardenWriter: ProtectedExportWriter {
             places[Array(name.utf8)] = place
         }
         return "\"\(folders[place].id)\""
-    }
-
-    private func fields(_ item: Item, isText: Bool, _ secret: borrowing SecretBytes) {
-        if isText || item.secretSize == nil { return literal(",\"fields\":[]") }
-        literal(",\"fields\":[{\"name\":\"\(ExportName.bytes)\",\"type\":1,\"linkedId\":null,\"value\":\"")
-        secret.withBytes { Base64.encode($0, into: &items) }
-        literal("\"}]")
-    }
-
-    private func secretOrNull(_ isHere: Bool, _ secret: borrowing SecretBytes) {
-        guard isHere else { return literal("null") }
-        secret.withBytes { CanonicalJSON.string($0, into: &items) }
-    }
-
-    private func literal(_ text: String) {
-        CanonicalJSON.literal(text, into: &items)
     }
 }
 

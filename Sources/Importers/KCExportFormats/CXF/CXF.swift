@@ -1,4 +1,4 @@
-package import KCByteStreams
+internal import KCByteStreams
 internal import KCCryptography
 package import KCItemSources
 
@@ -22,27 +22,15 @@ package enum CXF {
         }
     }
 
-    /// Encodes bytes that are not secret in base64url without padding (RFC 4648, section 5).
-    static func encode(_ bytes: [UInt8]) -> String {
-        Base64.encode(bytes, padded: false).exact.replacing("+", with: "-").exact.replacing("/", with: "_")
-    }
+    /// The types of credentials that become objects, with the kinds of these objects.
+    package static let objects: [(type: String, kind: String)] = [
+        ("address", "address"), ("credit-card", "card"), ("drivers-license", "driver's license"),
+        ("identity-document", "identity document"), ("passport", "passport"), ("person-name", "name"),
+        ("api-key", "API key"),
+    ]
 
-    /// The credential for a secret that is a passkey in the terms of this format; nil for any other secret.
-    package static func passkey(_ secret: borrowing SecretBytes) -> SecretBytes? {
-        let document: ForeignJSON
-        do throws(ForeignFailure) {
-            document = try ForeignJSON(secret.copy())
-        } catch {
-            // The secret is not JSON, and is exported as text.
-            return nil
-        }
-        let members = document.root.members
-        for name in ["credentialId", "rpId", "key"] where document.root[name]?.isString != true { return nil }
-        var object = SecretJSON()
-        object.add("type", "passkey")
-        for member in members where member.name != "type" {
-            object.add(member.name, json: document.source(member.value))
-        }
-        return object.finish()
+    /// Encodes bytes that are not secret in base64url without padding (RFC 4648, section 5).
+    package static func encode(_ bytes: [UInt8]) -> String {
+        Base64.encode(bytes, padded: false).exact.replacing("+", with: "-").exact.replacing("/", with: "_")
     }
 }

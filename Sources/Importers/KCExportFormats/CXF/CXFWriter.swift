@@ -1,4 +1,4 @@
-package import KCByteStreams
+internal import KCByteStreams
 internal import KCCryptography
 package import KCItemSources
 package import KCKeychainModel
@@ -21,34 +21,32 @@ package final class CXFWriter: PlainExportWriter {
         self.date = date
     }
 
-    package func add(_ item: Item, secret: borrowing SecretBytes) -> ExportProblem? {
-        let record = ExportedRecord(item)
-        let isText = secret.isUTF8
-        if !items.isEmpty { items.append(UInt8(ascii: ",")) }
-        if let folder = record.folder, !folder.isEmpty { file(CXF.encode(item.uuid.bytes), in: folder) }
-        literal("{\"id\":\"\(CXF.encode(item.uuid.bytes))\",\"creationAt\":\(max(0, item.created.seconds))")
-        literal(",\"modifiedAt\":\(max(0, item.modified.seconds)),\"title\":")
-        CanonicalJSON.string(record.title, into: &items)
-        literal(",\"scope\":{\"urls\":[")
-        for (index, address) in record.addresses.enumerated() {
-            if index > 0 { literal(",") }
-            CanonicalJSON.string(address, into: &items)
-        }
-        literal("],\"androidApps\":[]},\"credentials\":[")
-        credential(item, record, isText: isText, secret)
-        literal("],\"tags\":[],\"extensions\":[{\"name\":\"\(ExportName.item)\",\"item\":")
-        item.writeImportLine(into: &items)
-        if isText, [.oneTimePassword, .passkey].contains(record.kind) {
-            // The credential holds it only in another form.
-            literal(",\"secret\":")
-            secret.withBytes { CanonicalJSON.string($0, into: &items) }
-        }
-        literal("}]}")
-        return nil
+    package func add(_ record: ExportedRecord) -> ExportOutcome {
+        let id = record.id(in: ForeignKind.cxf.name) ?? CXF.encode(record.uuid.bytes)
+        if !items.isEmpty { literal(",") }
+        if let folder = record.folder, !folder.isEmpty { file(id, in: folder) }
+        literal("{\"id\":")
+        string(id)
+        literal(",\"creationAt\":\(max(0, record.created.seconds)),\"modifiedAt\":\(max(0, record.modified.seconds))")
+        literal(",\"title\":")
+        string(record.title)
+        literal(",\"scope\":{\"urls\":")
+        list(record.addresses)
+        literal(",\"androidApps\":[]},\"credentials\":[")
+        var credentials = CXFCredentials(record)
+        credentials.write(into: &items)
+        literal("],\"tags\":")
+        list(record.tags?.exact.split(separator: ";") ?? [])
+        literal(",\"extensions\":[")
+        // The credential holds these only in another form.
+        record.writeItems(credentials.written, into: &items) { credentials.isTranslated($0.part) ? $0.part : nil }
+        literal("]}")
+        return ExportOutcome()
     }
 
     package func finish(to output: (borrowing Span<UInt8>) throws -> Void) throws {
-        let account = CXF.encode(try RandomBytes.bytes(count: 16))
+        // Always the same, since an import makes it a part of each identity.
+        let account = CXF.encode(Array("kcbackup".utf8))
         var file = SecretBytes(capacity: items.count + 512)
         CanonicalJSON.literal("{\"version\":{\"major\":1,\"minor\":0},\"exporterRpId\":\"kcbackup\",", into: &file)
         CanonicalJSON.literal("\"exporterDisplayName\":\"kcbackup\",\"timestamp\":\(date.seconds),", into: &file)
@@ -58,8 +56,13 @@ package final class CXFWriter: PlainExportWriter {
             let id = CXF.encode(try RandomBytes.bytes(count: 16))
             CanonicalJSON.literal((index == 0 ? "" : ",") + "{\"id\":\"\(id)\",\"title\":", into: &file)
             CanonicalJSON.string(folder.name, into: &file)
-            let members = folder.items.map { "{\"item\":\"\($0)\"}" }.joined(separator: ",")
-            CanonicalJSON.literal(",\"items\":[\(members)]}", into: &file)
+            CanonicalJSON.literal(",\"items\":[", into: &file)
+            for (index, member) in folder.items.enumerated() {
+                CanonicalJSON.literal(index == 0 ? "{\"item\":" : ",{\"item\":", into: &file)
+                CanonicalJSON.string(member, into: &file)
+                CanonicalJSON.literal("}", into: &file)
+            }
+            CanonicalJSON.literal("]}", into: &file)
         }
         CanonicalJSON.literal("],\"items\":[", into: &file)
         items.withBytes { file.append($0) }
@@ -77,63 +80,16 @@ package final class CXFWriter: PlainExportWriter {
         folders[place].items.append(id)
     }
 
-    private func credential(
-        _ item: Item, _ record: ExportedRecord, isText: Bool, _ secret: borrowing SecretBytes
-    ) {
-        guard isText || item.secretSize == nil else {
-            literal("{\"type\":\"custom-fields\",\"fields\":[{\"label\":\"\(ExportName.bytes)\",")
-            literal("\"fieldType\":\"concealed-string\",\"value\":\"")
-            secret.withBytes { Base64.encode($0, into: &items) }
-            return literal("\"}]}")
+    private func list(_ texts: [String]) {
+        literal("[")
+        for (index, text) in texts.enumerated() {
+            if index > 0 { literal(",") }
+            string(text)
         }
-        let field = "{\"fieldType\":\"concealed-string\",\"value\":"
-        switch record.kind {
-        case .note where item.secretSize != nil:
-            literal("{\"type\":\"note\",\"content\":{\"fieldType\":\"string\",\"value\":")
-            secret.withBytes { CanonicalJSON.string($0, into: &items) }
-            literal("}}")
-        case .wifi where item.secretSize != nil:
-            literal("{\"type\":\"wifi\",\"ssid\":{\"fieldType\":\"string\",\"value\":")
-            CanonicalJSON.string(record.account ?? record.title, into: &items)
-            literal("},\"passphrase\":" + field)
-            secret.withBytes { CanonicalJSON.string($0, into: &items) }
-            literal("}}")
-        default:
-            if record.kind == .passkey, let object = CXF.passkey(secret) {
-                return object.withBytes { items.append($0) }
-            }
-            if record.kind == .oneTimePassword, let address = OneTimePasswordParts(secret), let code = CXF.Code(address)
-            {
-                return oneTimePassword(address, code, secret)
-            }
-            literal("{\"type\":\"basic-auth\"")
-            if let account = record.account {
-                literal(",\"username\":{\"fieldType\":\"string\",\"value\":")
-                CanonicalJSON.string(account, into: &items)
-                literal("}")
-            }
-            if item.secretSize != nil {
-                literal(",\"password\":" + field)
-                secret.withBytes { CanonicalJSON.string($0, into: &items) }
-                literal("}")
-            }
-            literal("}")
-        }
+        literal("]")
     }
 
-    private func oneTimePassword(_ address: OneTimePasswordParts, _ code: CXF.Code, _ secret: borrowing SecretBytes) {
-        literal("{\"type\":\"totp\",\"secret\":")
-        secret.withBytes { CanonicalJSON.string($0.extracting(address.seed), into: &items) }
-        literal(",\"period\":\(code.period),\"digits\":\(code.digits),\"algorithm\":\"\(code.algorithm)\"")
-        for (name, value) in [("username", address.userName), ("issuer", address.issuer)] {
-            guard let value else { continue }
-            literal(",\"\(name)\":")
-            CanonicalJSON.string(value, into: &items)
-        }
-        literal("}")
-    }
+    private func string(_ text: String) { CanonicalJSON.string(text, into: &items) }
 
-    private func literal(_ text: String) {
-        CanonicalJSON.literal(text, into: &items)
-    }
+    private func literal(_ text: String) { CanonicalJSON.literal(text, into: &items) }
 }

@@ -25,60 +25,116 @@ package final class KDBXWriter: ProtectedExportWriter {
         streamKey = try RandomBytes.secret(count: 64)
     }
 
-    package func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem? {
-        let record = ExportedRecord(item)
-        // Other programs end a text at a zero byte.
-        let isText = secret.isUTF8 && secret.withBytes { span in !span.indices.contains { span[$0] == 0 } }
+    package func add(_ record: ExportedRecord) throws -> ExportOutcome {
         let start = entries.end
-        literal("<Entry><UUID>\(Base64.encode(item.uuid.bytes))</UUID><IconID>0</IconID><Times>")
-        time("CreationTime", item.created)
-        for name in ["LastModificationTime", "LastAccessTime", "ExpiryTime", "LocationChanged"] {
-            time(name, item.modified)
+        literal("<Entry><UUID>\(Base64.encode(record.uuid.bytes))</UUID><IconID>0</IconID>")
+        if let tags = record.tags {
+            literal("<Tags>")
+            entries.append(escaped: (KDBXFragment.isXML(tags.utf8.span) ? tags : "").utf8.span)
+            literal("</Tags>")
         }
-        literal("<Expires>False</Expires><UsageCount>0</UsageCount></Times>")
+        literal("<Times>")
+        time("CreationTime", record.created)
+        for name in ["LastModificationTime", "LastAccessTime", "LocationChanged"] { time(name, record.modified) }
+        let expiry = record.free("expires").flatMap { Timestamp($0) }
+        time("ExpiryTime", expiry ?? record.modified)
+        literal("<Expires>\(expiry == nil ? "False" : "True")</Expires><UsageCount>0</UsageCount></Times>")
         string("Title", record.title)
         if let account = record.account { string("UserName", account) }
         for (index, address) in record.addresses.enumerated() {
             string(index == 0 ? "URL" : index == 1 ? "KP2A_URL" : "KP2A_URL_\(index - 1)", address)
         }
-        if item.secretSize != nil, isText {
-            if record.kind == .oneTimePassword {
-                oneTimePassword(secret, record)
+        var outcome = ExportOutcome()
+        var names = KDBXNames()
+        var written: [ExportedRecord.Written] = []
+        for part in record.parts {
+            if let place = add(part, &names, of: record) {
+                written.append(ExportedRecord.Written(part, as: place))
             } else {
-                protected(Self.field(of: record.kind), secret.copy())
+                outcome.apart.append(part)
             }
         }
-        if item.secretSize != nil, !isText {
-            literal("<Binary><Key>\(KDBXWriter.binaryName)</Key><Value Ref=\"\(binaryCount)\"/></Binary>")
-            add(binary: secret)
-        }
-        attributes(of: item)
+        items(of: record, written)
         literal("</Entry>")
         root.add(entries.piece(from: start), path: KDBXGroup.path(of: record.folder))
-        return nil
+        return outcome
     }
 
-    /// The name of the string that holds the secret of an item.
-    package static func field(of kind: ExportedRecord.Kind) -> String {
-        switch kind {
-        case .note: "Notes"
-        case .oneTimePassword: "otp"
-        case .password, .passkey, .wifi, .other: "Password"
+    /// Adds the secret of a part where KeePass and KeePassXC have it, or else as a field or an attachment.
+    ///
+    /// - Returns: the place that an import finds it in; nil for a part that would be one of two where only one can be.
+    private func add(_ part: ExportedPart, _ names: inout KDBXNames, of record: ExportedRecord) -> RecordPlace? {
+        // Other programs end a text at a zero byte.
+        let isText = part.isText && part.secret.withBytes { span in !span.indices.contains { span[$0] == 0 } }
+        if !isText || isAttachment(part.place) { return attach(part, &names) }
+        switch part.place {
+        case .network where record.login != nil: return field(part, &names)
+        case .login, .token, .network:
+            guard names.take("Password") else { return part.place == .login ? nil : field(part, &names) }
+            if part.hasSecret { protected("Password", part.secret.copy()) }
+            return .login
+        case .note:
+            guard names.take("Notes") else { return field(part, &names) }
+            protected("Notes", part.secret.copy())
+            return .note
+        case .oneTimePassword:
+            let address = OneTimePasswordAddress.make(of: part.secret, issuer: record.title, user: record.account)
+            let isAddress = address.withBytes { bytes in bytes.matches("otpauth://".utf8) }
+            guard isAddress else { return field(part, &names) }
+            guard names.take("otp") else { return nil }
+            if address.count != part.secret.count { protected(Self.seedName, part.secret.copy()) }
+            protected("otp", address)
+            return .oneTimePassword
+        case .passkey(let host):
+            guard let passkey = Passkey(json: part.secret), passkey.isKey, passkey.host.exact == host.exact else {
+                return field(part, &names)
+            }
+            guard names.take("passkey") else { return nil }
+            add(passkey, part.secret)
+            return part.place
+        case .field, .object, .privateKey, .attachment: return field(part, &names)
         }
     }
 
-    /// Writes a one-time password as an address, the only form that other programs know; what cannot be one is a
-    /// password.
-    private func oneTimePassword(_ secret: borrowing SecretBytes, _ record: ExportedRecord) {
-        let address = OneTimePasswordAddress.make(of: secret, issuer: record.title, user: record.account)
-        let isAddress = address.withBytes { bytes in bytes.isEmpty || bytes.matches("otpauth://".utf8) }
-        let isChanged = address.count != secret.count
-        protected(isAddress ? Self.field(of: .oneTimePassword) : "Password", address)
-        if isChanged { protected(Self.seedName, secret.copy()) }
+    private func isAttachment(_ place: RecordPlace) -> Bool { if case .attachment = place { true } else { false } }
+
+    private func field(_ part: ExportedPart, _ names: inout KDBXNames) -> RecordPlace {
+        let name = names.unique(part.place.fieldName)
+        protected(name, part.secret.copy())
+        return .field(name)
+    }
+
+    private func attach(_ part: ExportedPart, _ names: inout KDBXNames) -> RecordPlace {
+        let isField = if case .field = part.place { true } else { isAttachment(part.place) }
+        let name = names.uniqueFile(isField ? part.place.fieldName : Self.binaryName)
+        literal("<Binary><Key>")
+        entries.append(escaped: name.utf8.span)
+        literal("</Key><Value Ref=\"\(binaryCount)\"/></Binary>")
+        add(binary: part.secret)
+        return .attachment(name)
+    }
+
+    /// Writes a passkey as KeePassXC does.
+    private func add(_ passkey: borrowing Passkey, _ secret: borrowing SecretBytes) {
+        let prefix = KDBXNames.passkeyPrefix
+        protected(prefix + "CREDENTIAL_ID", SecretBytes(copying: passkey.id.utf8))
+        if let pem = PasskeyKey.pem(passkey.key) { protected(prefix + "PRIVATE_KEY_PEM", pem) }
+        string(prefix + "RELYING_PARTY", passkey.host)
+        string(prefix + "USERNAME", passkey.userName ?? "")
+        protected(prefix + "USER_HANDLE", SecretBytes(copying: (passkey.userHandle ?? "").utf8))
+        var back = Passkey(id: passkey.id, host: passkey.host, key: passkey.key)
+        back.userName = passkey.userName ?? ""
+        back.displayName = back.userName
+        back.userHandle = passkey.userHandle ?? ""
+        // KeePassXC has no place for some members.
+        if !back.json().isEqual(to: secret) { protected(Self.passkeyName, secret.copy()) }
     }
 
     /// The name of the string that holds a one-time password as it is in the keychain.
     package static let seedName = "kcbackup.seed"
+
+    /// The name of the string that holds a passkey as it is in the keychain.
+    package static let passkeyName = "kcbackup.passkey"
 
     /// The name of the attachment that holds a secret that is not text.
     package static let binaryName = "secret.bin"
@@ -175,14 +231,14 @@ package final class KDBXWriter: ProtectedExportWriter {
         literal("<\(name)>\(Self.spelled(date))</\(name)>")
     }
 
-    /// Writes all attributes of the item as custom data, where programs keep data that only others understand.
+    /// Writes all attributes of the items as custom data, where programs keep data that only others understand.
     ///
     /// In a string, KeePass would interpret the braces as placeholders.
-    private func attributes(of item: Item) {
-        var line = SecretBytes(capacity: 512)
-        item.writeImportLine(into: &line)
+    private func items(of record: ExportedRecord, _ written: [ExportedRecord.Written]) {
+        var text = SecretBytes(capacity: 512)
+        record.writeItems(written, into: &text)
         literal("<CustomData><Item><Key>\(ExportName.item)</Key><Value>")
-        line.withBytes { bytes in
+        text.withBytes { bytes in
             if KDBXFragment.isXML(bytes) {
                 entries.append(escaped: bytes)
             } else {
@@ -195,15 +251,23 @@ package final class KDBXWriter: ProtectedExportWriter {
     /// Writes text in the clear, or protected if XML cannot represent it.
     private func string(_ key: String, _ value: String) {
         guard KDBXFragment.isXML(value.utf8.span) else { return protected(key, SecretBytes(copying: value.utf8)) }
-        literal("<String><Key>\(key)</Key><Value>")
+        self.key(key)
+        literal("<Value>")
         entries.append(escaped: value.utf8.span)
         literal("</Value></String>")
     }
 
     private func protected(_ key: String, _ value: consuming SecretBytes) {
-        literal("<String><Key>\(key)</Key><Value Protected=\"True\">")
+        self.key(key)
+        literal("<Value Protected=\"True\">")
         entries.append(protected: value)
         literal("</Value></String>")
+    }
+
+    private func key(_ name: String) {
+        literal("<String><Key>")
+        entries.append(escaped: name.utf8.span)
+        literal("</Key>")
     }
 
     private func literal(_ text: String) { entries.append(text) }

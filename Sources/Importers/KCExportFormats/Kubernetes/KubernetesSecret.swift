@@ -77,6 +77,8 @@ package struct KubernetesSecret: Hashable {
         draft.extra += labels.map { ExtraAttribute(name: Self.labelStart + $0.name, value: $0.value) }
         draft.extra += annotations.map { ExtraAttribute(name: Self.annotationStart + $0.name, value: $0.value) }
         draft.extra.append(ExtraAttribute(name: "source.format", value: ForeignKind.kubernetes.name))
+        draft.extra.append(ExtraAttribute(name: "source.id", value: path))
+        if let key { draft.extra.append(ExtraAttribute(name: "source.part", value: RecordPlace.field(key).part)) }
         if let namespace { draft.extra.append(ExtraAttribute(name: "source.folder", value: namespace)) }
         return draft
     }

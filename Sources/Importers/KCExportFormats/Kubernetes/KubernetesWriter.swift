@@ -1,4 +1,4 @@
-package import KCByteStreams
+internal import KCByteStreams
 package import KCItemSources
 package import KCKeychainModel
 
@@ -31,13 +31,20 @@ package final class KubernetesWriter: PlainExportWriter {
         if let description = KubernetesSecret(item) { partial.insert(description.path.exact) }
     }
 
-    package func add(_ item: Item, secret: borrowing SecretBytes) -> ExportProblem? {
-        let problem = place(item, secret)
-        if problem != nil { passOver(item) }
-        return problem
+    /// Values are put together by their Secrets.
+    package let joins = false
+
+    package func add(_ record: ExportedRecord) -> ExportOutcome {
+        var outcome = ExportOutcome()
+        for part in record.parts {
+            guard let problem = place(part.item, part) else { continue }
+            outcome.unheld.append((part, problem))
+            passOver(part.item)
+        }
+        return outcome
     }
 
-    private func place(_ item: Item, _ secret: borrowing SecretBytes) -> ExportProblem? {
+    private func place(_ item: Item, _ part: ExportedPart) -> ExportProblem? {
         if var description = KubernetesSecret(item) {
             if description.isPartial { lacking.insert(description.path.exact) }
             // Other values of the Secret may have been imported from a file that said less of it.
@@ -45,10 +52,10 @@ package final class KubernetesWriter: PlainExportWriter {
             let key = item.attributes.text(.acct)
             let isBytes = item.attributes[.acct] != nil && key == nil
             if isBytes { return .nameNotText }
-            return add(description, key, item, secret)
+            return add(description, key, item, part.secret)
         }
-        let record = ExportedRecord(item)
-        if record.kind == .other { return .noPlace }
+        if part.isOfKeychain { return .noPlace }
+        let record = ExportedRecord(part)
         if record.hasAccountOfBytes { return .nameNotText }
         guard
             let description = KubernetesSecret(
@@ -60,7 +67,7 @@ package final class KubernetesWriter: PlainExportWriter {
             written.add("username", SecretBytes(copying: account.utf8))
         }
         if let address = record.addresses.first { written.add("url", SecretBytes(copying: address.utf8)) }
-        if item.secretSize != nil { written.add(Self.key(of: record.kind), secret) }
+        if item.secretSize != nil { written.add(Self.key(of: part.place), part.secret) }
         guard written.size <= KubernetesSecret.dataLimit else { return .tooLarge }
         secrets[description.path.exact] = written
         return nil
@@ -73,12 +80,12 @@ package final class KubernetesWriter: PlainExportWriter {
         return String(decoding: digits.prefix(8) + digits.suffix(8), as: UTF8.self)
     }
 
-    private static func key(of kind: ExportedRecord.Kind) -> String {
-        switch kind {
-        case .password, .wifi, .other: "password"
+    private static func key(of place: RecordPlace) -> String {
+        switch place {
         case .note: "note"
         case .oneTimePassword: "otpauth"
         case .passkey: "passkey"
+        default: "password"
         }
     }
 

@@ -150,29 +150,17 @@ struct BitwardenVault: JSONRecords {
         guard let host = try text(passkey["rpId"]), let key = try secret(passkey["keyValue"]) else {
             throw .damaged("a passkey has no key")
         }
-        let user = try text(passkey["userName"])
-        var object = SecretJSON()
-        object.add("type", "passkey")
-        object.add("credentialId", try text(passkey["credentialId"]).map(Self.credentialID))
-        object.add("rpId", host)
-        object.add("username", user ?? "")
-        object.add("userDisplayName", try text(passkey["userDisplayName"]) ?? "")
-        object.add("userHandle", try text(passkey["userHandle"]) ?? "")
-        object.add("key", text: key)
+        var own = Passkey(id: try text(passkey["credentialId"]) ?? "", host: host, key: key)
+        own.userName = try text(passkey["userName"]) ?? ""
+        own.displayName = try text(passkey["userDisplayName"]) ?? ""
+        own.userHandle = Passkey.unpadded(try text(passkey["userHandle"]) ?? "")
         // The standard has no counter, but a server may refuse one that is lower than the last it has seen.
-        if let counter = try text(passkey["counter"]), counter != "0" { object.add("counter", counter) }
+        if let counter = try text(passkey["counter"]), counter != "0" { own.add("counter", counter) }
         // These have no place in the standard either, but its readers ignore what they do not know.
-        for name in ["rpName", "discoverable", "creationDate"] { object.add(name, try text(passkey[name])) }
+        for name in ["rpName", "discoverable", "creationDate"] { own.add(name, try text(passkey[name])) }
         // The key itself says what it is.
         json.skip("keyType", "keyAlgorithm", "keyCurve", of: passkey)
-        try record.addPasskey(host: host, user: user, object.finish())
-    }
-
-    /// The ID of a credential in base64url; Bitwarden writes the IDs that it generates as UUIDs.
-    private static func credentialID(_ text: String) -> String {
-        if let rest = text.exact.removingPrefix("b64.") { return rest }
-        guard let uuid = ItemUUID(text) else { return text }
-        return Base64.encode(uuid.bytes, padded: false).exact.replacing("+", with: "-").exact.replacing("/", with: "_")
+        try record.addPasskey(own)
     }
 
     private func addKey(_ key: ForeignJSON.Value?, _ record: RecordWriter) throws(ForeignFailure) {

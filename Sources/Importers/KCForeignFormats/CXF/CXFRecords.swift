@@ -14,12 +14,6 @@ struct CXFRecords: JSONRecords {
     /// The number of collections that items are in beside their first one.
     private var furtherFolders = 0
 
-    // The kinds of credentials that become a single JSON object, with their names in messages.
-    private static let objects = [
-        "address": "address", "credit-card": "card", "drivers-license": "driver's license",
-        "identity-document": "identity document", "passport": "passport", "person-name": "name", "api-key": "API key",
-    ]
-
     init(_ json: ForeignJSON, _ account: ForeignJSON.Value, _ collector: RecordCollector) throws(ForeignFailure) {
         self.json = json
         self.account = account
@@ -95,7 +89,7 @@ struct CXFRecords: JSONRecords {
     private func addCredentials(
         of item: ForeignJSON.Value, _ id: String, _ title: String, _ record: RecordWriter
     ) throws(ForeignFailure) {
-        var credentials = try json.list(item["credentials"], required: "a list of credentials")
+        let credentials = try json.list(item["credentials"], required: "a list of credentials")
         for credential in credentials where !credential.isObject { throw .damaged("a credential is not an object") }
         // In drafts of the standard, each login lists its own addresses.
         for login in credentials where type(login) == "basic-auth" {
@@ -109,15 +103,9 @@ struct CXFRecords: JSONRecords {
         let others = extensions.filter { json.text($0["name"]) != ExportName.item }
         collector.leaveOut("extension of another program", others.count)
         for other in others { json.skip(other) }
-        if let own = extensions.first(where: { json.text($0["name"]) == ExportName.item }),
-            let returned = returned(own, id, title, user, record)
-        {
-            let secret = try takeSecret(returned, own, &credentials)
-            try collector.add(
-                RecordPart(
-                    "item", returned.draft, secret: secret, record: "\(accountID)\n\(id)", part: "item",
-                    name: record.title))
-            record.omitLogin(of: user)
+        if let own = extensions.first(where: { json.text($0["name"]) == ExportName.item }) {
+            let isLogin = credentials.contains { type($0) == "basic-auth" }
+            record.returned = returned(own, id, title, isLogin ? user ?? "" : nil, record)
             json.skip(own)
         }
         // The logins come first, since the others belong to the first of them.
@@ -162,7 +150,7 @@ struct CXFRecords: JSONRecords {
 
     private func value(of field: ForeignJSON.Value?) -> ForeignJSON.Value? {
         guard let field, field.isObject else { return field }
-        json.skip("id", "fieldType", of: field)
+        json.skip("id", "fieldType", "label", of: field)
         return field["value"]
     }
 
@@ -175,10 +163,7 @@ struct CXFRecords: JSONRecords {
             }
             try record.addOneTimePassword(address)
         case "passkey":
-            guard let host = json.text(credential["rpId"]) else { throw .damaged("a passkey has no host") }
-            var user = try text(credential["username"])
-            if user == nil { user = try text(credential["userName"]) }
-            try record.addPasskey(host: host, user: user, withoutType(credential))
+            try addPasskey(credential, record)
         case "note":
             guard let content = try secret(of: credential["content"]) else { throw .damaged("a note has no content") }
             try record.addNote(content, isWhole: isWhole)
@@ -213,11 +198,24 @@ struct CXFRecords: JSONRecords {
             collector.leaveOut("reference to another item")
             json.skip(credential)
         default:
-            guard let kind = Self.objects[type] else {
+            guard let kind = CXF.objects.first(where: { $0.type.exact == type.exact })?.kind else {
                 collector.remark("credentials of unknown kinds are kept as JSON")
                 return try record.addObject("other", json.source(credential))
             }
             try record.addObject(kind, withoutType(credential))
+        }
+    }
+
+    private func addPasskey(_ credential: ForeignJSON.Value, _ record: RecordWriter) throws(ForeignFailure) {
+        let passkey = Passkey(credential, in: json)
+        switch consume passkey {
+        case .some(let passkey):
+            json.skip(credential)
+            try record.addPasskey(passkey)
+        case .none:
+            guard let host = json.text(credential["rpId"]) else { throw .damaged("a passkey has no host") }
+            let user = try text(credential["username"])
+            try record.addPasskey(host: host, user: user, withoutType(credential))
         }
     }
 

@@ -3,25 +3,6 @@ internal import KCExportFormats
 internal import KCItemSources
 
 extension KeePassEntry.Rest {
-    /// The secret of a one-time password that kcbackup's export stored here; nil if there is none.
-    ///
-    /// - Parameters:
-    ///   - title: the title of the entry.
-    ///   - user: its user name.
-    mutating func takeReturnedOneTimePassword(
-        title: String, user: String?, in database: KDBXDatabase
-    ) -> SecretBytes? {
-        if let otp = take("otp") {
-            let address = database.value(otp)
-            guard let own = take(KDBXWriter.seedName).map({ database.value($0) }) else { return address }
-            // Another program may have changed the address.
-            let isOfSeed = OneTimePasswordAddress.make(of: own, issuer: title, user: user).isEqual(to: address)
-            return isOfSeed ? own.copy() : address.copy()
-        }
-        guard let password = take("Password"), !database.withValue(password, { $0.isEmpty }) else { return nil }
-        return database.value(password)
-    }
-
     /// The time-based one-time password, in any of the forms that programs use.
     mutating func takeOneTimePassword(in database: KDBXDatabase) -> SecretBytes? {
         if let otp = takeValue("otp", in: database) {

@@ -157,16 +157,8 @@ final class KeePassRecords {
         record.describe("expires", entry.expires)
 
         var rest = KeePassEntry.Rest(entry)
-        var isNote = false
-        if let returned = returned(entry, title: title, user, record) {
-            let secret = try rest.takeSecret(of: returned.kind, title: title, user: user, in: database)
-            try collector.add(
-                RecordPart(
-                    "item", returned.draft, secret: secret, record: entry.digits, part: "item", name: record.title))
-            record.omitLogin(of: user)
-        } else {
-            isNote = try !addLogin(entry, &rest, user, record)
-        }
+        record.returned = returned(entry, &rest, title: title, user, record)
+        let isNote = try !addLogin(entry, &rest, user, record)
         try addOthers(entry, &rest, record, isNote: isNote)
     }
 
@@ -176,7 +168,7 @@ final class KeePassRecords {
     ) throws -> Bool {
         let element = rest.take("Password")
         let isEmpty = element.map { database.value($0).isEmpty } ?? true
-        if isEmpty, user == nil, record.addresses.isEmpty {
+        if isEmpty, user == nil, record.addresses.isEmpty, record.returned?.has(.login) != true {
             // Every entry has a password, which is empty if the entry is a note.
             if !rest.hasContent(in: database) { collector.leaveOut("empty entry") }
             return false
@@ -194,12 +186,14 @@ final class KeePassRecords {
     ) throws {
         if let code = rest.takeOneTimePassword(in: database) { try record.addOneTimePassword(code) }
         if let code = rest.takeCounterPassword(in: database) { try record.addOneTimePassword(code) }
-        if let passkey = rest.takePasskey(in: database) {
-            try record.addPasskey(host: passkey.host, user: passkey.user, passkey.object.copy())
+        let passkey = rest.takePasskey(in: database)
+        switch consume passkey {
+        case .some(let passkey): try record.addPasskey(passkey)
+        case .none: break
         }
         if let element = rest.take("Notes") {
             let notes = try followed(database.value(element), in: entry)
-            if !notes.isEmpty { try record.addNote(notes, isWhole: isNote) }
+            if !notes.isEmpty || record.returned?.has(.note) == true { try record.addNote(notes, isWhole: isNote) }
         }
         for (key, element) in rest.takeAll() {
             let value = database.value(element)
@@ -208,7 +202,8 @@ final class KeePassRecords {
         }
         for (name, value) in rest.binaries {
             guard let bytes = try database.attachment(value) else {
-                throw ForeignFailure.damaged("an attachment is missing")
+                collector.refuse("\(record.title): \(name)", .damaged("the attachment is missing in the file"))
+                continue
             }
             if name == "KeeAgent.settings" {
                 collector.leaveOut("setting of KeeAgent")
@@ -244,22 +239,31 @@ final class KeePassRecords {
 
     private func isEmpty(_ element: XMLDocument.Element) -> Bool { database.withValue(element) { $0.isEmpty } }
 
-    /// The item from which kcbackup's export made this entry; nil for an ordinary entry.
+    /// The items of which kcbackup's export made this entry; nil for an ordinary entry.
     private func returned(
-        _ entry: KeePassEntry, title: String, _ user: String?, _ record: RecordWriter
-    ) -> ReturnedItem? {
+        _ entry: KeePassEntry, _ rest: inout KeePassEntry.Rest, title: String, _ user: String?, _ record: RecordWriter
+    ) -> ReturnedRecord? {
         guard let element = entry.exported else { return nil }
         let value = database.value(element)
-        let isLine = value.withBytes { !$0.isEmpty && $0[0] == UInt8(ascii: "{") }
-        var line = SecretBytes(capacity: value.count)
-        if isLine {
-            value.withBytes { line.append($0) }
+        var text = SecretBytes(capacity: value.count)
+        if value.withBytes({ !$0.isEmpty && $0[0] == UInt8(ascii: "{") }) {
+            value.withBytes { text.append($0) }
         } else {
-            guard value.withBytes({ Base64.decode($0, into: &line) }) else { return nil }
+            guard value.withBytes({ Base64.decode($0, into: &text) }) else { return nil }
         }
-        return ReturnedItem(
-            line: line, id: entry.uuid, title: title, account: user, addresses: record.addresses,
-            modified: entry.modified)
+        do throws(ForeignFailure) {
+            let json = try ForeignJSON(text)
+            guard let returned = ReturnedRecord(json.root, in: json) else { return nil }
+            // A copy of the entry has an ID of its own.
+            guard entry.uuid == returned.uuid else { return nil }
+            rest.takeOwnSecrets(of: returned, in: database)
+            returned.compare(
+                title: title, account: user ?? "", addresses: record.addresses, modified: entry.modified)
+            return returned
+        } catch {
+            // The value only has the exporter's name.
+            return nil
+        }
     }
 
     /// The text of a string that is a name, with references resolved.

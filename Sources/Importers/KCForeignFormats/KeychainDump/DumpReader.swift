@@ -217,7 +217,7 @@ struct DumpReader {
             draft.attributes[.pdmn] = .text(Accessibility.whenUnlocked.rawValue)
             for attribute in entry.attributes { try set(attribute, in: &draft, bytes) }
             if code == Kind.appleShare { draft.attributes[.ptcl] = .number(WebAddress.protocolCode(ofScheme: "afp")) }
-            if draft.attributes.number(.type) == ExportedRecord.noteType { part = "note" }
+            if draft.attributes.number(.type) == RecordPlace.noteType { part = "note" }
         }
         let identity = RecordWriter.identity(of: [String(decoding: code, as: UTF8.self)] + Self.identifying(draft))
         try collector.add(

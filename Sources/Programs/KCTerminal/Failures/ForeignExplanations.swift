@@ -147,7 +147,7 @@ extension ForeignContents.Problem {
         switch self {
         case .item(let problem): explainItem(problem).message
         case .sameKey: "another item in the file has the same names, so the two cannot be told apart"
-        case .damaged(let rule): rule
+        case .damaged(let rule), .kept(let rule): rule
         }
     }
 
@@ -157,6 +157,7 @@ extension ForeignContents.Problem {
         case .item: "no-item"
         case .sameKey: "same-key"
         case .damaged: "damaged"
+        case .kept: "kept-as-text"
         }
     }
 }

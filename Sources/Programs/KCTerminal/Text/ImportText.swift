@@ -110,7 +110,9 @@ package struct ImportText {
     package func warnOfRefused() {
         let refused = reading.contents.refused
         let texts = session.paragraphs(refused.map { quoted($0.name) }) {
-            Remark(isImport ? "not imported" : "left out", because: refused[$0].problem.words)
+            let problem = refused[$0].problem
+            let verb = problem.isKept ? "kept as text" : isImport ? "not imported" : "left out"
+            return Remark(verb, because: problem.words)
         }
         for text in texts { session.warn(text) }
     }

@@ -64,6 +64,7 @@ struct ExportSource {
             var export = ItemExport(
                 to: writer, filter: filter, spoolingIn: session.machine.temporaryFolder, step: progress.step)
             try source.visitItems(&export)
+            try export.joinRecords()
             return export
         case .archive(let found):
             let proven = found.proven
@@ -74,7 +75,9 @@ struct ExportSource {
             defer { progress.finish() }
             let export = ItemExport(to: writer, filter: filter, spoolingIn: session.machine.temporaryFolder)
             if let others = export.others { _ = try proven.survey(others) }
-            return try ExportBackup(proven, options: options).run(to: export, step: progress.step)
+            _ = try ExportBackup(proven, options: options).run(to: export, step: progress.step)
+            try export.joinRecords()
+            return export
         }
     }
 }

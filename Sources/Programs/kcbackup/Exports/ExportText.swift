@@ -43,13 +43,6 @@ struct ExportText {
     func tell(_ session: Session) throws {
         session.noteDone(
             "\(displayed(path)): \(counted(export.exported.total, "item")), \(byteCount(size)), \(format.title)")
-        let separated = export.separated
-        if separated > 0 {
-            session.note(
-                "\(counted(separated, "one-time password, note or field", plural: "one-time passwords, notes and fields")) of a "
-                    + "record \(separated == 1 ? "becomes an entry" : "become entries") of \(separated == 1 ? "its" : "their") own"
-            )
-        }
         if !isEncrypted {
             session.warn(
                 "\(quoted(path)) holds the secrets of \(counted(export.exported.total, "item")) in the clear; delete it when "
