@@ -50,6 +50,26 @@ package enum Ed25519 {
         return try RawKey(EVP_PKEY_ED25519, publicKey: publicKey).isValid(signature, of: message)
     }
 
+    /// The u-coordinate of a public key on Curve25519, the public key of X25519 for the scalar of `agreementKey`.
+    ///
+    /// - Returns: nil for a key that is not usable, or no point of the curve.
+    package static func agreementKey(ofPublicKey publicKey: [UInt8]) -> [UInt8]? {
+        guard isUsable(publicKey: publicKey) else { return nil }
+        var coordinate = [UInt8](repeating: 0, count: 32)
+        guard unsafe kcbackup_montgomery(publicKey, &coordinate) == 1 else {
+            ERR_clear_error()
+            return nil
+        }
+        return coordinate
+    }
+
+    /// The private key of X25519 that belongs to the same point as a seed of 32 bytes (RFC 8032, section 5.1.5).
+    package static func agreementKey(ofSeed seed: borrowing SecretBytes) throws(CryptographyFailure) -> SecretBytes {
+        var key = try HashFunction.sha512.hash(seed)
+        key.removeLast(32)
+        return key
+    }
+
     /// False for a public key of small order or in a non-canonical encoding.
     ///
     /// RFC 8032 leaves both to the verifier, and libcrypto accepts them. Under a point of small order, one signature is

@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
+#include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
@@ -20,6 +21,7 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Sets the hash of an HMAC context; parameter lists are easier to build in C. */
 static inline int kcbackup_hmac_use(EVP_MAC_CTX *context, const char *digest) {
@@ -67,6 +69,84 @@ static inline int kcbackup_use_rsa(EVP_PKEY_CTX *context, int padding, const cha
     return padding != RSA_PKCS1_PSS_PADDING
         || (EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1
             && EVP_PKEY_CTX_set_rsa_mgf1_md(context, digest) == 1);
+}
+
+/* Sets the label of OAEP, which the context owns. */
+static inline int kcbackup_use_label(EVP_PKEY_CTX *context, const unsigned char *label, size_t length) {
+    unsigned char *copy = OPENSSL_memdup(label, length);
+    if (copy == NULL) return 0;
+    if (EVP_PKEY_CTX_set0_rsa_oaep_label(context, copy, (int)length) == 1) return 1;
+    OPENSSL_free(copy);
+    return 0;
+}
+
+/* Makes an RSA key of the numbers n, e, d, 1/q mod p, p and q, which lie in `bytes` from bounds[0] to bounds[1], and so
+   on. The two exponents that OpenSSH leaves out are d mod (p - 1) and d mod (q - 1). */
+static inline EVP_PKEY *kcbackup_rsa(const unsigned char *bytes, const int bounds[12]) {
+    static const char *const names[8] = {
+        OSSL_PKEY_PARAM_RSA_N, OSSL_PKEY_PARAM_RSA_E, OSSL_PKEY_PARAM_RSA_D, OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
+        OSSL_PKEY_PARAM_RSA_FACTOR1, OSSL_PKEY_PARAM_RSA_FACTOR2, OSSL_PKEY_PARAM_RSA_EXPONENT1,
+        OSSL_PKEY_PARAM_RSA_EXPONENT2,
+    };
+    BIGNUM *numbers[8] = {NULL}, *less = BN_new();
+    BN_CTX *room = BN_CTX_secure_new();
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    OSSL_PARAM *parameters = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+    EVP_PKEY *key = NULL;
+    int status = less != NULL && room != NULL && builder != NULL && context != NULL;
+    for (int i = 0; status && i < 8; i++) {
+        if (i < 6) {
+            numbers[i] = BN_bin2bn(bytes + bounds[2 * i], bounds[2 * i + 1] - bounds[2 * i], NULL);
+        } else if ((numbers[i] = BN_new()) != NULL) {
+            BN_set_flags(numbers[2], BN_FLG_CONSTTIME);
+            status = BN_copy(less, numbers[i - 2]) != NULL && BN_sub_word(less, 1) == 1
+                && BN_mod(numbers[i], numbers[2], less, room) == 1;
+        }
+        status = status && numbers[i] != NULL && OSSL_PARAM_BLD_push_BN(builder, names[i], numbers[i]) == 1;
+    }
+    if (status && (parameters = OSSL_PARAM_BLD_to_param(builder)) != NULL && EVP_PKEY_fromdata_init(context) == 1
+        && EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters) != 1) {
+        EVP_PKEY_free(key);
+        key = NULL;
+    }
+    for (OSSL_PARAM *each = parameters; each != NULL && each->key != NULL; each++)
+        OPENSSL_cleanse(each->data, each->data_size);
+    OSSL_PARAM_free(parameters);
+    OSSL_PARAM_BLD_free(builder);
+    EVP_PKEY_CTX_free(context);
+    for (int i = 0; i < 8; i++) BN_clear_free(numbers[i]);
+    BN_clear_free(less);
+    BN_CTX_free(room);
+    return key;
+}
+
+/* Converts a point of edwards25519 into the u-coordinate of Curve25519, (1 + y) / (1 - y), both in little-endian bytes
+   (RFC 7748, section 4.1). Returns 0 if no point has this y, or y is 1. */
+static inline int kcbackup_montgomery(const unsigned char point[32], unsigned char u[32]) {
+    unsigned char bytes[32];
+    BN_CTX *room = BN_CTX_new();
+    if (room == NULL) return 0;
+    BN_CTX_start(room);
+    BIGNUM *p = BN_CTX_get(room), *y = BN_CTX_get(room), *d = BN_CTX_get(room), *square = BN_CTX_get(room),
+           *over = BN_CTX_get(room), *under = BN_CTX_get(room), *half = BN_CTX_get(room);
+    memcpy(bytes, point, 32);
+    /* The highest bit is the sign of x, which u does not depend on. */
+    bytes[31] &= 0x7f;
+    /* p is 2^255 - 19, and d is -121665 / 121666. */
+    int status = half != NULL && BN_set_bit(p, 255) && BN_sub_word(p, 19) && BN_lebin2bn(bytes, 32, y) != NULL
+        && BN_set_word(under, 121666) && BN_mod_inverse(d, under, p, room) != NULL && BN_set_word(over, 121665)
+        && BN_mod_mul(d, d, over, p, room) && BN_sub(d, p, d);
+    /* x^2 is (y^2 - 1) / (d * y^2 + 1), so the product of both has a root, by Euler's criterion. */
+    status = status && BN_mod_sqr(square, y, p, room) && BN_copy(over, square) != NULL && BN_sub_word(over, 1)
+        && BN_mod_mul(under, d, square, p, room) && BN_add_word(under, 1) && BN_mod_mul(over, over, under, p, room)
+        && BN_rshift1(half, p) && BN_mod_exp(over, over, half, p, room) && BN_is_one(over);
+    status = status && BN_one(over) && BN_mod_sub(under, over, y, p, room) && BN_add(over, over, y)
+        && BN_mod_inverse(under, under, p, room) != NULL && BN_mod_mul(over, over, under, p, room)
+        && BN_bn2lebinpad(over, u, 32) == 32;
+    BN_CTX_end(room);
+    BN_CTX_free(room);
+    return status;
 }
 
 /* Convert an ECDSA signature in DER to its two numbers, each as `length` big-endian bytes, and back. */

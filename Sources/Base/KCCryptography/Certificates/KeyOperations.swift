@@ -40,8 +40,8 @@ package enum EncryptionForm: Hashable, Sendable {
     /// Without padding, on as many bytes as the modulus has.
     case raw
     case pkcs1
-    /// OAEP, with MGF1 using the same hash.
-    case oaep(HashFunction)
+    /// OAEP, with MGF1 using the same hash; a label names what the message is for.
+    case oaep(HashFunction, label: [UInt8] = [])
 }
 
 extension PrivateKey {
@@ -249,7 +249,9 @@ extension PublicKey {
         switch form {
         case .raw: try check(unsafe kcbackup_use_rsa(pointer, RSA_NO_PADDING, nil))
         case .pkcs1: try check(unsafe kcbackup_use_rsa(pointer, RSA_PKCS1_PADDING, nil))
-        case .oaep(let hash): try check(unsafe kcbackup_use_rsa(pointer, RSA_PKCS1_OAEP_PADDING, hash.rawValue))
+        case .oaep(let hash, let label):
+            try check(unsafe kcbackup_use_rsa(pointer, RSA_PKCS1_OAEP_PADDING, hash.rawValue))
+            if !label.isEmpty { try check(unsafe kcbackup_use_label(pointer, label, label.count)) }
         }
     }
 
