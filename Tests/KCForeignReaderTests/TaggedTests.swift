@@ -68,7 +68,9 @@ struct TaggedTests {
         let age: [AgeFailure] = [
             .notAnAgeFile, .malformedHeader("rule"), .headerTooLarge("a", allowed: 4), .noMatchingIdentity(["X25519"]),
             .wrongPassphrase, .workFactorTooHigh(found: 30, allowed: 20), .malformedIdentityLine(3),
-            .unsupportedIdentity(line: 2, kind: "SSH"), .noIdentities, .stream(StreamFailure(.reading, .truncated)),
+            .unsupportedIdentity(line: 2, kind: "plugin"), .sshIdentity(.malformed), .sshIdentity(.encrypted),
+            .sshIdentity(.unsupported("ecdsa-sha2-nistp256")), .sshIdentity(.weak(bits: 1_024)), .noIdentities,
+            .stream(StreamFailure(.reading, .truncated)),
             .cryptography(.library("x")), .cryptography(.outOfMemory(bytes: 9)),
         ]
         for failure in age {

@@ -32,14 +32,16 @@ package enum AgeFailure: Error, Hashable, Sendable {
     case noRecipients
     /// A recipient is not an `age1…` X25519 recipient, or no identity can exist for it.
     case malformedRecipient
-    /// A line of a recipients file, or a recipient by itself (no line), has an unsupported type, such as an SSH key.
+    /// A line of a recipients file, or a recipient by itself (no line), has an unsupported type, such as an ECDSA key.
     case unsupportedRecipient(line: Int?, kind: String)
     /// A line of a recipients file is not a recipient.
     case malformedRecipientLine(Int)
     /// A line of an identity file is not an identity; its text is not repeated, since it may be a secret.
     case malformedIdentityLine(Int)
-    /// A line of an identity file has an unsupported type, such as an SSH key.
+    /// A line of an identity file has an unsupported type, such as a key in PEM below other lines.
     case unsupportedIdentity(line: Int, kind: String)
+    /// The identity file is a private key in PEM that is not an SSH key that decrypts.
+    case sshIdentity(SSHKeyFailure)
     /// The identity file contains no identity.
     case noIdentities
     /// The identity file is itself encrypted with a passphrase.

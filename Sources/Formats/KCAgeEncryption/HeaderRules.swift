@@ -25,7 +25,7 @@ extension AgeHeader {
         let types = stanzas.map(\.type)
         let isMixed =
             types.contains { [HybridRecipient.type, HybridTagRecipient.type].contains($0) }
-            && types.contains { [X25519Recipient.type, P256TagRecipient.type].contains($0) }
+            && types.contains { ([X25519Recipient.type, P256TagRecipient.type] + SSHRecipient.types).contains($0) }
         return !isMixed
     }
 }
@@ -41,6 +41,8 @@ extension Stanza {
         case HybridRecipient.type: _ = try HybridRecipient.encapsulatedKey(of: self)
         case P256TagRecipient.type: _ = try P256TagRecipient.parts(of: self)
         case HybridTagRecipient.type: try HybridTagRecipient.check(self)
+        case SSHRecipient.ed25519Type: try SSHRecipient.parts(ofEd25519: self)
+        case SSHRecipient.rsaType: try SSHRecipient.check(rsa: self)
         default: return false
         }
         return true

@@ -1,9 +1,11 @@
 package import KCByteStreams
 
-/// A file of identities, one per line, with comments (as `age-keygen` writes it).
+/// A file of identities, one per line, with comments (as `age-keygen` writes it); or a private key of SSH.
 package struct IdentityFile: Sendable {
     /// The identities of age itself, in order.
     package let identities: [NativeIdentity]
+    /// The key of a file that `ssh-keygen` wrote.
+    package let ssh: SSHIdentity?
     /// The identities of plugins, in order.
     package let plugins: [PluginIdentity]
     /// The comment lines without `# `, in order; those that contain a private key are omitted.
@@ -12,17 +14,23 @@ package struct IdentityFile: Sendable {
     /// Reads the text of an identity file.
     ///
     /// - Parameter host: runs the plugins of identities; nil to refuse those.
-    /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `noIdentities`,
+    /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `sshIdentity`, `noIdentities`,
     ///   `identityFileNeedsPassphrase` for a file that `EncryptedKeyFile` opens.
     package static func parse(
         _ text: borrowing SecretBytes, plugins host: (any PluginHost)? = nil
     ) throws(AgeFailure) -> IdentityFile {
         var identities: [NativeIdentity] = []
+        var ssh: SSHIdentity?
         var plugins: [PluginIdentity] = []
         var comments: [String] = []
         try text.withBytes { bytes throws(AgeFailure) in
             if bytes.starts(with: AgeHeader.versionPrefix) || bytes.starts(with: AgeHeader.armorPrefix) {
                 throw .identityFileNeedsPassphrase
+            }
+            // As in age, such a file has nothing else.
+            if bytes.starts(with: pemStart) {
+                ssh = try SSHIdentity.parse(bytes)
+                return
             }
             try bytes.forEachLine { line, number throws(AgeFailure) in
                 let line = line.extracting(..<trimmedCount(line))
@@ -38,12 +46,17 @@ package struct IdentityFile: Sendable {
                 }
             }
         }
-        guard !identities.isEmpty || !plugins.isEmpty else { throw .noIdentities }
-        return IdentityFile(identities: identities, plugins: plugins, comments: comments)
+        guard !identities.isEmpty || ssh != nil || !plugins.isEmpty else { throw .noIdentities }
+        return IdentityFile(identities: identities, ssh: ssh, plugins: plugins, comments: comments)
     }
 
     /// Everything in the file that opens files, at least one identity.
-    package var all: [any Identity] { identities + plugins }
+    package var all: [any Identity] { held + plugins }
+
+    /// Everything in the file that opens files without a plugin.
+    package var held: [any HeldIdentity] { identities + (ssh.map { [$0] } ?? []) }
+
+    private static let pemStart = "-----BEGIN "
 
     /// The text of a new identity file.
     ///
@@ -68,7 +81,7 @@ package struct IdentityFile: Sendable {
         if !hasPlugins, line.starts(with: PluginName.identityStart) {
             throw .unsupportedIdentity(line: number, kind: "plugin")
         }
-        if line.starts(with: "-----BEGIN ") { throw .unsupportedIdentity(line: number, kind: "SSH or PEM key") }
+        if line.starts(with: pemStart) { throw .unsupportedIdentity(line: number, kind: "PEM below other lines") }
         throw .malformedIdentityLine(number)
     }
 

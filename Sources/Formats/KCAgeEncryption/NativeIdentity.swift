@@ -1,7 +1,7 @@
 package import KCByteStreams
 
 /// An identity whose private key is in a file or on paper: `AGE-SECRET-KEY-1…` or `AGE-SECRET-KEY-PQ-1…`.
-package enum NativeIdentity: Identity {
+package enum NativeIdentity: HeldIdentity {
     case x25519(X25519Identity)
     case hybrid(HybridIdentity)
 
@@ -57,6 +57,8 @@ package enum NativeIdentity: Identity {
         case .hybrid(let identity): .hybrid(identity.recipient)
         }
     }
+
+    package var publicKey: String { recipient.description }
 
     /// A copy of the private key, 32 bytes.
     package func key() -> SecretBytes {

@@ -1,18 +1,24 @@
 internal import KCByteStreams
 
-/// A file of recipients, one per line, with comments.
+/// A file of recipients, one per line, with comments; lines of `authorized_keys` may be among them.
 package enum RecipientFile {
     /// The maximum number of recipients: as many as an age header may have.
     package static let recipientLimit = AgeHeader.stanzaLimit
 
     /// Reads the text of a recipients file.
     ///
-    /// - Parameter plugins: runs the plugins of recipients; nil to refuse those.
-    /// - Throws: `AgeFailure`: `malformedRecipientLine`, `unsupportedRecipient`, `noRecipients`, `headerTooLarge`.
+    /// As in age, keys of SSH that nothing can be encrypted to are passed over: lists of a person's keys have them.
+    ///
+    /// - Parameters:
+    ///   - plugins: runs the plugins of recipients; nil to refuse those.
+    ///   - passingOver: learns the line of a key of SSH that is passed over, and its kind.
+    /// - Throws: `AgeFailure`: `malformedRecipientLine`, `unsupportedRecipient` (also if all are passed over),
+    ///   `noRecipients`, `headerTooLarge`.
     package static func parse(
-        _ text: String, plugins: (any PluginHost)? = nil
+        _ text: String, plugins: (any PluginHost)? = nil, passingOver: (Int, String) -> Void = { _, _ in }
     ) throws(AgeFailure) -> [GivenRecipient] {
         var recipients: [GivenRecipient] = []
+        var firstPassedOver: AgeFailure?
         // Splits by byte, not by character: CR LF is a single character that differs from a line feed, so a comment
         // would swallow the recipients below it.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -21,6 +27,11 @@ package enum RecipientFile {
             if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { continue }
             let line = Substring(bytes)
             guard let recipient = GivenRecipient(String(line), plugins: plugins) else {
+                if let kind = SSHRecipient.unsupportedKind(line) {
+                    firstPassedOver = firstPassedOver ?? .unsupportedRecipient(line: index + 1, kind: kind)
+                    passingOver(index + 1, kind)
+                    continue
+                }
                 if let kind = unsupportedKind(line, withPlugins: plugins != nil) {
                     throw .unsupportedRecipient(line: index + 1, kind: kind)
                 }
@@ -31,7 +42,7 @@ package enum RecipientFile {
                 throw .headerTooLarge("recipients", allowed: recipientLimit)
             }
         }
-        guard !recipients.isEmpty else { throw .noRecipients }
+        guard !recipients.isEmpty else { throw firstPassedOver ?? .noRecipients }
         return recipients
     }
 
@@ -39,11 +50,10 @@ package enum RecipientFile {
     ///
     /// - Parameter withPlugins: true if a plugin's recipient would be supported, if it were well-formed.
     package static func unsupportedKind(_ line: Substring, withPlugins: Bool) -> String? {
-        let starts = [
-            ("ssh-", "SSH"), ("ecdsa-", "SSH"), ("sk-", "SSH"),
-            ("AGE-SECRET-KEY-", "private key"), ("AGE-PLUGIN-", "private key"),
-        ]
-        for (start, kind) in starts where line.exact.hasPrefix(start) { return kind }
+        if let kind = SSHRecipient.unsupportedKind(line) { return kind }
+        if ["AGE-SECRET-KEY-", "AGE-PLUGIN-", "-----BEGIN "].contains(where: { line.exact.hasPrefix($0) }) {
+            return "private key"
+        }
         // Written wrongly, since a right one is supported.
         if withPlugins { return nil }
         if ["age1pq1", "age1tag1", "age1tagpq1"].contains(where: { line.exact.hasPrefix($0) }) { return nil }

@@ -26,7 +26,7 @@ package struct Stanza: Hashable, Sendable {
 
     /// The type as shown in an error: its name if it is one of age's own, else `unknown`.
     package var displayedType: String {
-        let known = ["X25519", "scrypt", "ssh-ed25519", "ssh-rsa", "mlkem768x25519", "p256tag", "mlkem768p256tag"]
+        let known = ["X25519", "scrypt", "mlkem768x25519", "p256tag", "mlkem768p256tag"] + SSHRecipient.types
         return known.contains(type) ? type : "unknown"
     }
 
@@ -86,6 +86,12 @@ package protocol Identity: Sendable {
     /// - Throws: `AgeFailure`: `malformedHeader` for a stanza of this type that breaks its rules, and other failures of
     ///   the type (`workFactorTooHigh`, `mixedPassphrase`).
     func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes?
+}
+
+/// An identity whose private key is in memory, so that its public half is known.
+package protocol HeldIdentity: Identity {
+    /// The encoding of the public half.
+    var publicKey: String { get }
 }
 
 /// The length of a file key in bytes.

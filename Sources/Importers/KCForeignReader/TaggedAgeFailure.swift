@@ -26,11 +26,23 @@ extension Tagged {
             case .malformedRecipientLine(let line): Tagged("malformed-recipient-line", [line])
             case .malformedIdentityLine(let line): Tagged("malformed-identity-line", [line])
             case .unsupportedIdentity(let line, let kind): Tagged("unsupported-identity", [kind], [Int64(line)])
+            case .sshIdentity(let failure): Tagged(failure)
             case .noIdentities: Tagged("no-identities")
             case .identityFileNeedsPassphrase: Tagged("identity-file-needs-passphrase")
             case .plugin(let name, _): Tagged("plugin", [name.description])
             case .stream(let failure): Tagged("of", tagged: Tagged(failure as any Error))
             case .cryptography(let failure): Tagged("of", tagged: Tagged(failure as any Error))
+            }
+    }
+
+    private init(_ failure: SSHKeyFailure) {
+        self =
+            switch failure {
+            case .malformed: Tagged("ssh-malformed")
+            case .unsupported(let kind): Tagged("ssh-unsupported", [kind])
+            case .weak(let bits): Tagged("ssh-weak", [bits])
+            case .encrypted: Tagged("ssh-encrypted")
+            case .cryptography(let failure): Tagged(AgeFailure.cryptography(failure))
             }
     }
 
@@ -57,6 +69,8 @@ extension Tagged {
         case "malformed-recipient": .malformedRecipient
         case "no-identities": .noIdentities
         case "identity-file-needs-passphrase": .identityFileNeedsPassphrase
+        case "ssh-malformed": .sshIdentity(.malformed)
+        case "ssh-encrypted": .sshIdentity(.encrypted)
         default: nil
         }
     }
@@ -78,6 +92,8 @@ extension Tagged {
         case "malformed-identity-line": count().map { .malformedIdentityLine($0) }
         case "unsupported-identity":
             if let line = count(), let kind = text() { .unsupportedIdentity(line: line, kind: kind) } else { nil }
+        case "ssh-unsupported": text().map { .sshIdentity(.unsupported($0)) }
+        case "ssh-weak": count().map { .sshIdentity(.weak(bits: $0)) }
         case "plugin": text().flatMap { PluginName($0) }.map { .plugin($0, .unattended) }
         case "of": failureBelow
         default: nil

@@ -44,7 +44,7 @@ package struct PassageFormat: ForeignFormat {
             let path = file.exact.removingSuffix(Self.ending) ?? file
             do {
                 let encrypted = try folder.read(file)
-                let content = try Self.open(encrypted, fileKeys[file].map { [$0] } ?? identities.identities)
+                let content = try Self.open(encrypted, fileKeys[file].map { [$0] } ?? identities.held)
                 opened += 1
                 try StoreEntry(path: path, modified: encrypted.modified).add(content, to: collector)
             } catch let problem as UnopenedFile {

@@ -24,7 +24,7 @@ struct PassageKeys {
             }
             do throws(AgeFailure) {
                 let header = try AgeHeader.read(from: ForeignFileSource(file: source))
-                if try FileKey.unwrap([header], with: identities.identities)[0] == nil { closed.append((file, header)) }
+                if try FileKey.unwrap([header], with: identities.held)[0] == nil { closed.append((file, header)) }
             } catch {
                 switch error {
                 case .cryptography: throw error
