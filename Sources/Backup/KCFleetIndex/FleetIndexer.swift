@@ -100,7 +100,7 @@ package struct FleetIndexer {
 
     private let fleet: FleetFolder
     private let members: FleetMembers
-    private let identities: [NativeIdentity]
+    private let identities: [any HeldIdentity]
     private let keys: IndexKeys
     private let index: FleetIndex
     private let temporaryFolder: String
@@ -112,7 +112,7 @@ package struct FleetIndexer {
     ///   - temporaryFolder: where archives are kept while they are read.
     ///   - shard: the part of the machines whose archives are read; nil for all.
     package init(
-        _ fleet: FleetFolder, _ members: FleetMembers, identities: [NativeIdentity], index: FleetIndex,
+        _ fleet: FleetFolder, _ members: FleetMembers, identities: [any HeldIdentity], index: FleetIndex,
         temporaryFolder: String, now: Timestamp, shard: FleetShard? = nil, budget: IndexBudget = .standard
     ) {
         self.shard = shard
@@ -123,7 +123,7 @@ package struct FleetIndexer {
         self.identities = identities
         self.index = index
         self.temporaryFolder = temporaryFolder
-        keys = IndexKeys(recipients: identities.map { $0.recipient.description })
+        keys = IndexKeys(recipients: identities.map(\.publicKey))
     }
 
     /// Reads all archives that the index does not have.

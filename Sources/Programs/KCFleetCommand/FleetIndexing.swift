@@ -20,7 +20,7 @@ extension FleetIndexCommand {
                     + "'\(OptionName.signers.spelling) FILE'")
         }
         let identities = try keys.identity.flatMap {
-            try session.context.nativeIdentities(in: $0, passphrase: keys.identityPassphrase)
+            try session.context.heldIdentities(in: $0, passphrase: keys.identityPassphrase)
         }
         let temporaryFolder = session.machine.temporaryFolder
         let fleet = try FleetFolder(location, session.machine.rclone(), temporaryFolder: temporaryFolder)

@@ -9,6 +9,8 @@ package import KCStoreTasks
 package enum KeyFileEvent: TaskEvent, Hashable, Sendable {
     /// The file is not encrypted, and the passphrase is not read.
     case passphraseUnneeded(path: String, SecretField)
+    /// A line of a file of public keys is a key of SSH that nothing can be encrypted to.
+    case keyPassedOver(path: String, line: Int, kind: String)
 }
 
 /// Identity and recipients files, either plain or encrypted with a passphrase.
@@ -18,11 +20,21 @@ extension TaskContext {
 
     /// Reads the identities of age itself in a file, or has one typed from a recovery kit.
     ///
-    /// - Throws: `InputFailure` (with `AgeFailure.unsupportedIdentity` also for that of a plugin), `KitProblem`
+    /// - Throws: `InputFailure` (with `AgeFailure.unsupportedIdentity` also for that of a plugin or of SSH), `KitProblem`
     ///   (`sheetAsIdentity`), `FileFailure`, and errors of reading secrets.
     package func nativeIdentities(in path: String, passphrase: SecretSource?) throws -> [NativeIdentity] {
         if path.exact == Self.typedIdentity.exact { return try asking.recoveryKit() }
-        return try identityFile(at: path, passphrase: passphrase, plugins: nil).identities
+        let file = try identityFile(at: path, passphrase: passphrase, plugins: nil)
+        if file.ssh != nil { throw InputFailure(path, AgeFailure.unsupportedIdentity(line: 1, kind: "SSH")) }
+        return file.identities
+    }
+
+    /// Reads the identities in a file that need no plugin, or has one typed from a recovery kit.
+    ///
+    /// - Throws: as `nativeIdentities`, but not for SSH.
+    package func heldIdentities(in path: String, passphrase: SecretSource?) throws -> [any HeldIdentity] {
+        if path.exact == Self.typedIdentity.exact { return try asking.recoveryKit() }
+        return try identityFile(at: path, passphrase: passphrase, plugins: nil).held
     }
 
     /// Reads the identities in a file, also those of plugins, or has one typed from a recovery kit.
@@ -51,7 +63,8 @@ extension TaskContext {
         return try readKeyFile(path, isSecret: false, wanted) { text in
             try RecipientFile.parse(
                 text.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) },
-                plugins: plugins)
+                plugins: plugins,
+                passingOver: { line, kind in tell(KeyFileEvent.keyPassedOver(path: path, line: line, kind: kind)) })
         }
     }
 

@@ -2,6 +2,7 @@ package import KCAgeEncryption
 package import KCBackupArchive
 package import KCBackupEngine
 internal import KCByteStreams
+internal import KCCryptography
 internal import KCReportText
 
 private let useAnother = "copy it again from where it was made, or use another archive"
@@ -84,6 +85,9 @@ private func explainClosed(_ archive: String, to kinds: [String], hasPassphrase:
     if kinds.contains(where: { ["p256tag", "mlkem768p256tag"].contains($0.exact) }) {
         hints.append("for a key in a token, give the identity file that the plugin of the token made")
     }
+    if kinds.contains(where: { ["ssh-ed25519", "ssh-rsa"].contains($0.exact) }) {
+        hints.append("for an SSH key, give the file of its private half, such as '~/.ssh/id_ed25519'")
+    }
     if hasPassphrase {
         hints.append(
             "the passphrase of the archive opens it too: give it with '\(OptionName.passphrase.spelling) SOURCE'")
@@ -93,6 +97,25 @@ private func explainClosed(_ archive: String, to kinds: [String], hasPassphrase:
         "no identity opens \(archive), which has \(counted(keys, "recipient"))"
             + (hasPassphrase ? " and a passphrase" : ""),
         hints: hints)
+}
+
+/// Explains why a private key of SSH is no identity.
+private func explainSSH(_ failure: SSHKeyFailure, _ file: String) -> Explanation {
+    switch failure {
+    case .malformed: return Explanation(.usage, "\(file) is damaged, or not a private key of SSH")
+    case .unsupported(let kind):
+        return Explanation(
+            .usage, "\(file) is a private key of a kind that nothing can be encrypted to: \(kind)",
+            hint: "of SSH keys, 'ssh-ed25519' and 'ssh-rsa' decrypt")
+    case .weak(let bits):
+        return Explanation(.usage, "\(file) is an RSA key of \(bits) bits, and 2048 are the fewest that are accepted")
+    case .encrypted:
+        return Explanation(
+            .usage, "\(file) is a private key of SSH that is encrypted with a passphrase, which kcbackup does not read",
+            hint: "in a folder in memory, such as $XDG_RUNTIME_DIR, make a copy, and decrypt it with "
+                + "'ssh-keygen -p -N \"\" -f COPY'; remove it when you are done")
+    case .cryptography(let failure): return explainCryptography(failure)
+    }
 }
 
 /// Explains a failure of an age file, recipient or identity.
@@ -129,16 +152,16 @@ package func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
     case .malformedRecipient:
         return Explanation(
             .usage, "a recipient is not a complete public key",
-            hint: "replace 'age1…' by the public key that 'kcbackup keygen' prints")
+            hint: "replace 'age1…' by the public key that 'kcbackup keygen' prints, or quote all of an SSH key")
     case .unsupportedRecipient(let line, let kind):
         let subject = line.map { "line \($0) of \(file)" } ?? "the recipient"
         return Explanation(
             .usage, "\(subject) is of a kind that is not supported: \(kind)",
             hint:
                 "'kcbackup keygen \(OptionName.output.spelling) FILE' makes an identity and prints its recipient, 'age1…'; "
-                + "'age-keygen' does so too")
+                + "of SSH keys, 'ssh-ed25519' and 'ssh-rsa' of 2048 bits or more are supported")
     case .malformedRecipientLine(let line):
-        return Explanation(.usage, "line \(line) of \(file) is not a recipient like 'age1…'")
+        return Explanation(.usage, "line \(line) of \(file) is not a recipient like 'age1…' or 'ssh-ed25519 AAAA…'")
     case .malformedIdentityLine(let line):
         return Explanation(
             .usage, "line \(line) of \(file) is not an identity",
@@ -148,6 +171,7 @@ package func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
         return Explanation(
             .usage, "line \(line) of \(file) is an identity of a kind that is not supported: \(quoted(kind))",
             hint: "use identities from 'kcbackup keygen' or 'age-keygen'")
+    case .sshIdentity(let failure): return explainSSH(failure, file)
     case .noIdentities: return Explanation(.usage, "\(file) holds no identity")
     case .identityFileNeedsPassphrase:
         return Explanation(

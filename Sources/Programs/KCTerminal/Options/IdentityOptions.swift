@@ -9,7 +9,8 @@ package struct IdentityOptions: ParsableArguments {
     @Option(
         name: OptionName.identity.name,
         help: ArgumentHelp(
-            "An age identity file that opens it, or 'tty' to type a recovery kit; may be repeated.", valueName: "file"),
+            "An age identity file or SSH key that opens it, or 'tty' to type a recovery kit; may be repeated.",
+            valueName: "file"),
         completion: .file())
     package var identity: [String] = []
 

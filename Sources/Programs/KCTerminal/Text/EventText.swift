@@ -164,6 +164,9 @@ extension KeyFileEvent: ToldEvent {
         switch self {
         case .passphraseUnneeded(let path, let field):
             session.note("\(quoted(path)) is not encrypted, so '\(field.option.spelling)' is not read")
+        case .keyPassedOver(let path, let line, let kind):
+            session.warn(
+                "line \(line) of \(quoted(path)) is passed over: nothing can be encrypted to a key of type \(kind)")
         }
     }
 }

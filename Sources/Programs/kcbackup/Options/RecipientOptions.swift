@@ -10,7 +10,7 @@ struct RecipientOptions: ParsableArguments {
     @Option(
         name: OptionName.recipient.name,
         help: ArgumentHelp(
-            "A public key (age1…) whose identity opens the file; may be repeated.", valueName: "recipient")
+            "A public key (age1… or ssh-…) whose identity opens the file; may be repeated.", valueName: "recipient")
     )
     var recipient: [String] = []
 
