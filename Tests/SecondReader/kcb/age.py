@@ -96,6 +96,8 @@ def parse(data):
 
 #: The sizes of the arguments of each type of stanza, and whether it is post-quantum.
 RECIPIENTS = {
+    b"ssh-ed25519": ([4, 32], False),
+    b"ssh-rsa": ([4], False),
     b"X25519": ([32], False),
     b"mlkem768x25519": ([1120], True),
     b"p256tag": ([4, 65], False),
@@ -113,7 +115,8 @@ def require_recipients(header):
             continue
         sizes = [len(decode_unpadded(argument)) for argument in arguments[1:]]
         require(sizes == RECIPIENTS[arguments[0]][0], "the arguments of a stanza")
-        require(len(body) == 32, "the body of a stanza")
+        sizes = range(256, 2049) if arguments[0] == b"ssh-rsa" else [32]
+        require(len(body) in sizes, "the body of a stanza")
     known = [arguments[0] for arguments, _ in header.stanzas if arguments[0] in RECIPIENTS]
     require(len({RECIPIENTS[kind][1] for kind in known}) <= 1, "stanzas of two strengths")
     return len(header.stanzas)
