@@ -35,6 +35,7 @@ extension Job {
         for (count, rule) in Retention.Rule.allCases.enumerated() { job.keep[rule] = count + 1 }
         job.keep.within = TimeSpan("1y5m7d2h")
         job.time = "Mon..Fri 12:00"
+        job.onChange = true
         job.copyTo = ["nas:b", "/mnt/c"]
         job.copiesReadable = true
         job.verifiedCopies = 3

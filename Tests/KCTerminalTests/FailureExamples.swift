@@ -192,7 +192,7 @@ enum FailureExamples {
         .notCopiedYet(archive: "login.kcb"), .incompleteCopy(archive: "login.kcb"),
         .receiptNumberLost(path: "/home/ada/.local/share/kcbackup/receipt-sequence-KC-ABCD-EFGH-IJKL-MNOP-QRST"),
         .copiesGone(job: "nightly", to: "/media/usb", copies: 1), .notOfCron(time: "Mon..Fri"),
-        .needsUnit(job: "nightly", credential: "passcode"),
+        .changesNotOfCron(job: "nightly"), .needsUnit(job: "nightly", credential: "passcode"),
         .unsafeVariable(
             "RCLONE_CONFIG", path: "/srv/rclone/rclone.conf", FileFailure("/srv/rclone", .sharedFolder(mode: 0o777))),
         .unwritable(.controlCharacter("/mnt/back\nups"), isCrontab: false),

@@ -21,7 +21,7 @@ struct JobSettingTests {
             return job
         }
         return [
-            job(.named("work")), job(.everyKeychain) { $0.request.ifChanged = true }, job(.home),
+            job(.named("work")) { ($0.time, $0.onChange) = (nil, true) }, job(.everyKeychain) { $0.request.ifChanged = true }, job(.home),
             job(.named("-odd\u{301}")) { $0.request.backup.access.key = .escrow(.file("/e")) },
             job(.named("secret-service:")) {
                 $0.request.backup.mode = .unencrypted
@@ -47,6 +47,7 @@ struct JobSettingTests {
                 for (count, rule) in Retention.Rule.allCases.enumerated() { $0.keep[rule] = count + 1 }
                 $0.keep.within = TimeSpan("1y5m7d2h")
                 $0.time = "Mon..Fri 12:00"
+                $0.onChange = true
                 $0.onSuccess = "-n"
                 $0.onFailure = "mail -s 'no backup' ada"
                 $0.hookTimeout = .seconds(7_200)
@@ -61,7 +62,7 @@ struct JobSettingTests {
         var read = Job(
             name: "x", try parsed.create.folder.request(parsed.create.request(), to: folder), place: folder)
         read.keep = try parsed.rules.retention()
-        read.time = try #require(parsed.at)
+        (read.time, read.onChange) = (parsed.at, parsed.onChange)
         (read.copyTo, read.fleet) = (parsed.copyTo, parsed.fleet)
         read.verifiedCopies = parsed.verifyCopies.flatMap { Int($0) } ?? 1
         read.copiesReadable = parsed.create.folder.metadataReadable

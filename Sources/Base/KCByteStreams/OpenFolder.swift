@@ -206,6 +206,17 @@ package struct EntryStatus: Hashable, Sendable {
 
     package init(_ file: OpenFile) throws(FileFailure) { self.init(try file.status()) }
 
+    /// Examines what is at a path, following links, without opening it; nil if there is nothing.
+    package init?(at path: String) throws(FileFailure) {
+        var status = stat()
+        if unsafe stat(path, &status) != 0 {
+            let code = errno
+            if code == ENOENT || code == ENOTDIR { return nil }
+            throw FileFailure(path, .system(code, doing: "examining"))
+        }
+        self.init(status)
+    }
+
     init(_ status: stat) {
         kind = Path.Kind(mode: status.st_mode)
         size = UInt64(max(0, status.st_size))
@@ -232,9 +243,17 @@ package struct EntryStatus: Hashable, Sendable {
     }
 
     /// When its content was last changed, in microseconds since 1970; nil if that is out of the range of the type.
-    package var modifiedInMicroseconds: Int64? {
-        let (whole, isTooLarge) = modifiedAt.seconds.multipliedReportingOverflow(by: 1_000_000)
-        let (sum, overflow) = whole.addingReportingOverflow(modifiedAt.nanoseconds / 1_000)
+    package var modifiedInMicroseconds: Int64? { Self.microseconds(modifiedAt) }
+
+    /// When its content or anything else about it was last changed, which no program can set.
+    package var changedInMicroseconds: Int64? { Self.microseconds(changedAt) }
+
+    /// A text that differs after each change.
+    package var mark: String { "\(size) \(changedAt.seconds).\(changedAt.nanoseconds)" }
+
+    private static func microseconds(_ moment: Moment) -> Int64? {
+        let (whole, isTooLarge) = moment.seconds.multipliedReportingOverflow(by: 1_000_000)
+        let (sum, overflow) = whole.addingReportingOverflow(moment.nanoseconds / 1_000)
         return isTooLarge || overflow ? nil : sum
     }
 }

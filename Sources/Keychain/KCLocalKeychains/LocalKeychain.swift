@@ -8,6 +8,8 @@ package struct LocalKeychain: Hashable, Sendable {
     /// The default keychain of users who have set no other.
     package static let defaultName = "login"
     static let ending = ".keychain"
+    /// The ending of the files in the data folder.
+    package static var fileEnding: String { ending }
     // A file name has at most 255 bytes, of which the endings of keychain, journal and lock take up to 17.
     private static let nameLimit = 64
 

@@ -80,6 +80,7 @@ package enum OptionName: String, CaseIterable, Sendable {
     case noSecret = "no-secret"
     case noUndo = "no-undo"
     case on
+    case onChange = "on-change"
     case onConflict = "on-conflict"
     case onFailure = "on-failure"
     case onSuccess = "on-success"
@@ -126,6 +127,7 @@ package enum OptionName: String, CaseIterable, Sendable {
     case uuid
     case verbose
     case verifyCopies = "verify-copies"
+    case whenChanged = "when-changed"
     case wide
     case with
     case withFile = "with-file"

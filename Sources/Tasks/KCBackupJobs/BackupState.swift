@@ -20,6 +20,10 @@ package struct BackupState {
         package let copies: [CopyState]
         /// Its receipts in the fleet; nil if it is in none.
         package let receipts: ReceiptState?
+        /// When something was last changed that no run has found; nil if nothing was, or if it is not known or not looked for.
+        package let changed: Timestamp?
+        /// True if it runs after changes, and the last run has found the last one.
+        let isUnchanged: Bool
         /// True if it has run well, and no archive in its folder has an item.
         package fileprivate(set) var isAlwaysEmpty = false
 
@@ -132,7 +136,7 @@ package struct BackupState {
     package let lost: [Lost]
     /// When it was collected.
     private let now: Timestamp
-    private let dataFolder: String
+    let dataFolder: String
 
     /// Collects the state; changes nothing.
     ///
@@ -204,11 +208,13 @@ package struct BackupState {
                 } catch {
                     unreadableRecord = error
                 }
+                let (changed, isUnchanged) = try JobState.changes(since: record, of: job, in: store)
                 let isRunning = try record.map { $0.ended == nil } == true && store.isRunning(name)
                 states.append(
                     JobState(
                         job: job, record: record, unreadableRecord: unreadableRecord, isRunning: isRunning,
-                        copies: try copies(of: job, in: store), receipts: receipts(of: job, in: store)))
+                        copies: try copies(of: job, in: store), receipts: receipts(of: job, in: store),
+                        changed: changed, isUnchanged: isUnchanged))
             } catch {
                 unreadable.append(UnreadableJob(name: name, error: error))
             }
@@ -285,38 +291,5 @@ package struct BackupState {
     package func seconds(_ good: Timestamp?) -> Int64 {
         guard let good, good <= CatalogueEntry.latest(at: now) else { return 0 }
         return good.seconds
-    }
-
-    /// Returns the jobs, and the keychains that are in a job or have had a backup, without a successful backup since a
-    /// time, and the remotes without all copies or a receipt since then.
-    ///
-    /// Without any job or backup, everything is stale: the data folder may be the wrong one.
-    package func stale(since limit: Timestamp, at now: Timestamp) -> [Stale] {
-        let latest = CatalogueEntry.latest(at: now)
-        func isOld(_ good: Timestamp) -> Bool { good < limit || good > latest }
-        let copies = jobs.flatMap { job in
-            job.copies.filter { $0.good.map(isOld) ?? true }.map { Stale.copies(job: job.job.name, to: $0.to) }
-        }
-        let receipts = jobs.compactMap { job in
-            job.receipts.flatMap { state in
-                state.written.map(isOld) ?? true ? Stale.receipts(job: job.job.name, to: state.to) : nil
-            }
-        }
-        let late = (jobs.filter { $0.good.map(isOld) ?? true }.map(\.job.name) + unreadable.map(\.name))
-            .map(Stale.job)
-        let stores = stores.filter { $0.good.map(isOld) ?? !$0.jobs.isEmpty }
-        let found: [Stale] = late + copies + receipts + stores.map { .store($0.name) }
-        return found.isEmpty && jobs.isEmpty && !hasBackup(since: limit, at: now)
-            ? [.everything(dataFolder: dataFolder)] : found
-    }
-
-    /// True if any backup since a time is on record, also one of what is gone, or is not among the stores.
-    private func hasBackup(since limit: Timestamp, at now: Timestamp) -> Bool {
-        catalogues.contains { catalogue in
-            catalogue.complete.contains { entry in
-                guard entry.isGood, let good = entry.lastGood(at: now) else { return false }
-                return good >= limit
-            }
-        }
     }
 }

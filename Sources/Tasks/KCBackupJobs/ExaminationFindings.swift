@@ -60,6 +60,12 @@ extension Examination {
         case partsLeft([RemoteLocation])
         case timerNotEnabled(command: String)
         case nothingStarts(Job)
+        case pathNotEnabled(command: String)
+        case pathStopped(unit: String, hasFailed: Bool, command: String)
+        /// No path unit starts the job after changes.
+        case nothingWatches(Job)
+        /// Something has changed since the last run, and started none.
+        case changeNotSeen(Timestamp, job: String)
         case desktopInNoJob
         /// No run of the job has found the desktop keyring.
         case desktopNotFound(job: String)

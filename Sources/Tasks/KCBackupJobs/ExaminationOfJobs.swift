@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCFleet
 internal import KCHomeFiles
 internal import KCItemStores
+internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCStoreTasks
@@ -23,7 +24,8 @@ extension Examination {
     }
 
     private mutating func examine(_ state: BackupState.JobState) {
-        lookForStarter(of: state.job)
+        if state.job.time != nil { lookForStarter(of: state.job) }
+        if state.job.onChange { lookForWatch(of: state) }
         let request = state.job.backup
         check { context in try context.requireClock() }
         let hasKeys = check { context in _ = try request.keys?.recipients(in: context) }
@@ -95,6 +97,22 @@ extension Examination {
         case .notEnabled(let command): warn(.timerNotEnabled(command: command))
         case .nothing: warn(.nothingStarts(job))
         case .unknown: note(.starterUnknown)
+        }
+    }
+
+    /// Looks for what starts a job after changes, and for a change that started none.
+    private mutating func lookForWatch(of state: BackupState.JobState) {
+        report.count += 2
+        switch JobWatch(of: state.job, in: context.machine) {
+        case .found:
+            guard let changed = state.changed, !state.isRunning, changed.seconds < context.now.seconds - 3_600 else {
+                return
+            }
+            warn(.changeNotSeen(changed, job: state.job.name))
+        case .notEnabled(let command): warn(.pathNotEnabled(command: command))
+        case .stopped(let unit, let hasFailed, let command):
+            warn(.pathStopped(unit: unit, hasFailed: hasFailed, command: command))
+        case .nothing: warn(.nothingWatches(state.job))
         }
     }
 

@@ -61,24 +61,26 @@ struct InstalledService {
     ///
     /// A service with settings in further files may be complete only with these, and is left out.
     static func all(of job: String, in surroundings: JobSurroundings) -> [InstalledService] {
-        let path = SystemdUnits.userPaths(of: job, in: surroundings).service
         var found: [InstalledService] = []
-        if let text = JobStarter.text(path) {
+        for path in SystemdUnits.userPaths(of: job, in: surroundings).services {
+            guard let text = JobStarter.text(path) else { continue }
             found.append(
                 InstalledService(text, at: path, isOfSystem: false, configuration: surroundings.configuration))
         }
-        if let (path, text) = ofSystem(job, in: surroundings) {
+        for (path, text) in ofSystem(job, in: surroundings) {
             found.append(InstalledService(text, at: path, isOfSystem: true, configuration: surroundings.system))
         }
         return found.filter { !Path.isFolder($0.path + ".d") }
     }
 
-    /// The service that the system's manager starts for a job of the user; nil for none, or one of another user.
-    static func ofSystem(_ job: String, in surroundings: JobSurroundings) -> (path: String, text: String)? {
-        let name = Path.split(SystemdUnits.userPaths(of: job, in: surroundings).service).name
-        let path = "\(surroundings.system)/systemd/system/\(name)"
-        guard let text = JobStarter.text(path), surroundings.isUser(JobStarter.user(ofUnit: text)) else { return nil }
-        return (path, text)
+    /// The services that the system's manager starts for a job of the user, without those of other users.
+    static func ofSystem(_ job: String, in surroundings: JobSurroundings) -> [(path: String, text: String)] {
+        SystemdUnits.systemPaths(of: job, in: surroundings).services.compactMap { path in
+            guard let text = JobStarter.text(path), surroundings.isUser(JobStarter.user(ofUnit: text)) else {
+                return nil
+            }
+            return (path, text)
+        }
     }
 
     /// True for a folder in which it can change nothing.

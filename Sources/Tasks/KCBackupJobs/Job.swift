@@ -19,8 +19,10 @@ package struct Job: Hashable, Sendable {
     package var verifiedCopies = usualVerifiedCopies
     /// The folder of the fleet that the machine is in, as `REMOTE:PATH`, which gets copies and receipts; nil for none.
     package var fleet: String?
-    /// When it runs, in the format of systemd.time(7).
-    package var time = "daily"
+    /// When it runs, in the format of systemd.time(7); nil if only changes start it.
+    package var time: String? = "daily"
+    /// True if it also runs after each change of what it backs up.
+    package var onChange = false
     /// Shell commands that are run after success or failure.
     package var onSuccess: String?
     package var onFailure: String?

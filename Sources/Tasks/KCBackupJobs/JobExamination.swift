@@ -88,14 +88,15 @@ extension Job {
         }
     }
 
-    /// Checks that a timer of the user runs while the user is logged out.
+    /// Checks that the units of the user run while the user is logged out.
     ///
     /// The desktop keyring is open only while its user is logged in.
     ///
     /// - Throws: `JobFinding.noLinger`, `FileFailure`.
     package func checkLinger(in surroundings: JobSurroundings) throws {
+        let units = SystemdUnits.userPaths(of: name, in: surroundings)
         guard !isOfDesktop, let user = surroundings.user, user != "root", !user.isEmpty,
-            try Path.exists(SystemdUnits.userPaths(of: name, in: surroundings).timer),
+            try Path.exists(units.timer) || Path.exists(units.path),
             try !Path.exists("\(surroundings.lingering)/\(user)")
         else { return }
         throw JobFinding.noLinger

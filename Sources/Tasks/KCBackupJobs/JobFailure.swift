@@ -33,6 +33,8 @@ package enum JobFailure: Error, Hashable, Sendable {
     case severalLines
     /// No line of a crontab can have the time of the job.
     case notOfCron(time: String)
+    /// The job runs after changes, which cron does not see.
+    case changesNotOfCron(job: String)
     /// The job reads a credential, which only a systemd unit has.
     case needsUnit(job: String, credential: String)
     /// A variable by which a program of the job finds its files leads to where others can put others.

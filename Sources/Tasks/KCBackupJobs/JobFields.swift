@@ -23,7 +23,7 @@ extension Job {
     package var hasOnlyLines: Bool {
         let backup = request.backup
         let texts =
-            copyTo + [request.folder, place, time] + [fleet, onSuccess, onFailure].compactMap(\.self)
+            copyTo + [request.folder, place] + [time, fleet, onSuccess, onFailure].compactMap(\.self)
             + [backup.storeName, backup.access.file.format].compactMap(\.self) + backup.files + backup.commands
             + (backup.keys.map { $0.restoring.keys + $0.inspecting } ?? [])
         return texts.allSatisfy(StateFields.isOneLine)
@@ -32,6 +32,7 @@ extension Job {
     package var fields: StateFields {
         var fields = StateFields()
         fields.add("time", time)
+        fields.add("on-change", onChange)
         fields.add("folder", request.folder)
         fields.add("place", place)
         fields.add("stores", StoresWord(backup.stores).rawValue)
@@ -69,8 +70,7 @@ extension Job {
 
     /// Parses what `fields` returns; nil for anything else.
     package init?(name: String, _ fields: StateFields) {
-        guard let folder = fields.value("folder"), let place = fields.value("place"), let time = fields.value("time"),
-            let stores = BackupRequest.Stores(fields), let mode = BackupRequest.Mode(fields)
+        guard let folder = fields.value("folder"), let place = fields.value("place"), let stores = BackupRequest.Stores(fields), let mode = BackupRequest.Mode(fields)
         else { return nil }
         var backup = BackupRequest(of: stores)
         backup.mode = mode
@@ -84,7 +84,8 @@ extension Job {
         request.ifChanged = fields.flag("if-changed")
         request.wait = fields.seconds("lock-wait")
         self.init(name: name, request, place: place)
-        self.time = time
+        time = fields.value("time")
+        onChange = fields.flag("on-change")
         for rule in Retention.Rule.allCases { keep[rule] = fields.number("keep-\(rule.rawValue)") ?? 0 }
         keep.within = fields.value("keep-within").flatMap { TimeSpan($0) }
         copyTo = fields.values("copy-to")
@@ -95,7 +96,7 @@ extension Job {
         onFailure = fields.value("on-failure")
         hookTimeout = fields.seconds("hook-timeout")
         // Every job has exactly one spelling, so this detects lines that were not read.
-        guard self.fields == fields else { return nil }
+        guard time != nil || onChange, self.fields == fields else { return nil }
     }
 }
 

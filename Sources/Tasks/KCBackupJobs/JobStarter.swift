@@ -16,24 +16,10 @@ package enum JobStarter: Hashable, Sendable {
     package init(of job: Job, in surroundings: JobSurroundings, crontab: () -> String?) {
         let units = SystemdUnits(of: job, in: surroundings)
         let system = surroundings.system
-        let folders = [
-            units.folder, surroundings.packagedUnits, system + "/systemd/user", system + "/systemd/system",
-        ]
-        var isInstalled = false
-        for folder in folders {
-            for name in Self.names(in: folder) {
-                guard let stem = name.exact.removingSuffix(".service"), let text = Self.text("\(folder)/\(name)"),
-                    Self.starts(job.name, text)
-                else { continue }
-                let isOfSystem = folder.exact == (system + "/systemd/system").exact
-                if isOfSystem, !surroundings.isUser(Self.user(ofUnit: text)) { continue }
-                let timer = "timers.target.wants/\(stem).timer"
-                if folders.contains(where: { Self.isThere("\($0)/\(timer)") }) {
-                    self = .found
-                    return
-                }
-                isInstalled = true
-            }
+        let installed = Self.installed(job.name, "timer", in: surroundings)
+        if installed.contains(where: \.isEnabled) {
+            self = .found
+            return
         }
         var scripts: [String] = []
         for folder in ["cron.hourly", "cron.daily", "cron.weekly", "cron.monthly"] where surroundings.isUser("root") {
@@ -53,11 +39,44 @@ package enum JobStarter: Hashable, Sendable {
         let crontab = crontab()
         if let crontab, Self.starts(job.name, crontab) {
             self = .found
-        } else if isInstalled {
+        } else if installed.contains(where: \.isThere) {
             self = .notEnabled(command: units.startCommand)
         } else {
             self = crontab == nil ? .unknown : .nothing
         }
+    }
+
+    /// A timer or path unit whose service runs a job.
+    struct Unit {
+        let name: String
+        let isOfSystem: Bool
+        let isThere: Bool
+        let isEnabled: Bool
+    }
+
+    /// Returns the units of a kind that start a job, one for each service that runs it.
+    static func installed(_ job: String, _ kind: String, in surroundings: JobSurroundings) -> [Unit] {
+        let system = surroundings.system
+        let folders = [
+            surroundings.userUnits, surroundings.packagedUnits, system + "/systemd/user", system + "/systemd/system",
+        ]
+        var units: [Unit] = []
+        for folder in folders {
+            for name in names(in: folder) {
+                guard let stem = name.exact.removingSuffix(".service"), let text = text("\(folder)/\(name)"),
+                    starts(job, text)
+                else { continue }
+                let isOfSystem = folder.exact == (system + "/systemd/system").exact
+                if isOfSystem, !surroundings.isUser(user(ofUnit: text)) { continue }
+                let unit = "\(stem).\(kind)"
+                units.append(
+                    Unit(
+                        name: unit, isOfSystem: isOfSystem,
+                        isThere: folders.contains { isThere("\($0)/\(unit)") },
+                        isEnabled: folders.contains { isThere("\($0)/\(kind)s.target.wants/\(unit)") }))
+            }
+        }
+        return units
     }
 
     /// The paths of the crontabs of the system.

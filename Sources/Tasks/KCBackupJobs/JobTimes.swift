@@ -4,10 +4,12 @@ internal import KCByteStreams
 extension Job {
     /// Returns the crontab(5) line that runs the job.
     ///
-    /// - Throws: `JobFailure` (`notOfCron` for a time that cron cannot express, `needsUnit` for a credential, which only
-    ///   systemd gives to a job, `unsafeVariable`, `unwritable` for a path).
+    /// - Throws: `JobFailure` (`changesNotOfCron` for a job that changes start, `notOfCron` for a time that cron cannot
+    ///   express, `needsUnit` for a credential, which only systemd gives to a job, `unsafeVariable`, `unwritable` for a
+    ///   path).
     package func crontabLine(in surroundings: JobSurroundings) throws(JobFailure) -> String {
         if let credential = credentials.first { throw .needsUnit(job: name, credential: credential) }
+        guard !onChange, let time else { throw .changesNotOfCron(job: name) }
         guard let when = Self.namedTimes[time.exact]?.cron else { throw .notOfCron(time: time) }
         if startsPrograms { try surroundings.requireVariables() }
         // Absolute paths, since cron's environment is minimal and its home folder may be another one.
@@ -29,19 +31,21 @@ extension Job {
     }
 
     /// True if a line of a crontab can have the time of the job, and cron can run it.
-    package var isOfCron: Bool { Self.namedTimes[time.exact] != nil && credentials.isEmpty }
+    package var isOfCron: Bool { named != nil && !onChange && credentials.isEmpty }
+
+    private var named: (cron: String, timer: String, pause: Int64)? { time.flatMap { Self.namedTimes[$0.exact] } }
 
     /// The names of the credentials that the job reads.
     var credentials: [String] { backup.credentials }
 
-    /// When a timer starts the job.
-    var calendar: String { Self.namedTimes[time.exact]?.timer ?? time }
+    /// When a timer starts the job; nil for never.
+    var calendar: String? { named?.timer ?? time }
 
     /// How long a run may take: enough for first copies to a slow remote, which the next run goes on with.
     static let longestRunInHours: Int64 = 24
 
     /// The longest time between two good runs, in hours; nil if that is not known.
-    var longestPause: Int64? { Self.namedTimes[time.exact]?.pause }
+    var longestPause: Int64? { named?.pause }
 
     /// The folders in which cron looks for programs if nothing is set (crontab(5)).
     private static let foldersOfCron = ["/usr/bin", "/bin"]

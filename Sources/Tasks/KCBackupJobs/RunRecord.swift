@@ -39,6 +39,11 @@ package struct RunRecord: Hashable, Sendable {
     package var good: Timestamp?
     /// The number of items in its archives.
     package var items = 0
+    /// The marks of the files whose changes start the job, as the last run found them; nil if it did not look, or if a
+    /// change was so recent that a later one may not show.
+    package var seen: [String]?
+
+    private static let noFile = "none"
 
     package init(began: Timestamp) {
         self.began = began
@@ -57,6 +62,7 @@ package struct RunRecord: Hashable, Sendable {
             fields.add("good", good.description)
             fields.add("items", String(items))
         }
+        if let seen { fields.add("seen", seen.isEmpty ? [Self.noFile] : seen) }
         return fields
     }
 
@@ -77,6 +83,8 @@ package struct RunRecord: Hashable, Sendable {
             guard let items = fields.values("items").first.flatMap(Int.init) else { return nil }
             self.items = items
         }
+        let marks = fields.values("seen")
+        if !marks.isEmpty { seen = marks.map(\.exact) == [Self.noFile.exact] ? [] : marks }
         guard self.fields == fields else { return nil }
     }
 
@@ -89,6 +97,11 @@ package struct RunRecord: Hashable, Sendable {
     func isCaused(by failure: CopyRecord.Failed) -> Bool {
         outcome == failure.outcome
             && (message == failure.message || !failure.hints.isEmpty && hints == failure.hints)
+    }
+
+    /// True if the run has found files with these marks, and ended by itself: a failed one would only fail again.
+    package func hasSeen(_ marks: WatchedFiles.Marks) -> Bool {
+        ended != nil && !outcome.isOfSignal && seen?.map(\.exact) == marks.texts.map(\.exact)
     }
 
     static func oneLine(_ text: String) -> String {

@@ -2,8 +2,9 @@ internal import KCBackupCatalogue
 internal import KCBackupTasks
 internal import KCByteStreams
 internal import KCItemStores
+internal import KCLocalKeychains
 
-/// The systemd service and timer of a job.
+/// The systemd units of a job: a service and a timer, and a service that a path unit starts after changes.
 package struct SystemdUnits {
     private let job: Job
     private let surroundings: JobSurroundings
@@ -63,16 +64,29 @@ package struct SystemdUnits {
 
     private static func name(of job: String) -> String { "kcbackup-\(job)" }
 
-    /// Returns the service and the timer that starts it.
+    /// Returns the services, each before the timer or the path unit that starts it.
     ///
     /// - Throws: `JobFailure`: `unwritable` for a path with a control character, which would end a line; `unsafeVariable`.
     package func files() throws(JobFailure) -> [File] {
         if job.startsPrograms { try surroundings.requireVariables() }
         do throws(Quoted.Failure) {
-            return [File(name: "\(name).service", text: try service()), File(name: "\(name).timer", text: timer)]
+            return try texts()
         } catch {
             throw .unwritable(error, isCrontab: false)
         }
+    }
+
+    private func texts() throws(Quoted.Failure) -> [File] {
+        var files: [File] = []
+        if let calendar = job.calendar {
+            files.append(File(name: "\(name).service", text: try service()))
+            files.append(File(name: "\(name).timer", text: timer(calendar)))
+        }
+        if job.onChange {
+            files.append(File(name: "\(Self.changed(name)).service", text: try service(afterChanges: true)))
+            files.append(File(name: "\(Self.changed(name)).path", text: try pathUnit()))
+        }
+        return files
     }
 
     /// The folder in which the units are installed.
@@ -80,24 +94,57 @@ package struct SystemdUnits {
         isOfSystem ? surroundings.system + "/systemd/system" : surroundings.userUnits
     }
 
-    /// Returns the paths of the service and the timer that may have been installed for the user.
-    package static func userPaths(
-        of job: String, in surroundings: JobSurroundings
-    ) -> (service: String, timer: String) {
-        let stem = "\(surroundings.userUnits)/\(name(of: job))"
-        return (stem + ".service", stem + ".timer")
+    // No job can have a name with a dot.
+    private static func changed(_ name: String) -> String { name + ".changed" }
+
+    /// The paths of the units of a job in a folder.
+    package struct Paths {
+        package let service: String
+        package let timer: String
+        /// Those of the path unit and of the service that it starts.
+        package let changedService: String
+        package let path: String
+
+        fileprivate init(_ stem: String) {
+            let changed = SystemdUnits.changed(stem)
+            (service, timer) = (stem + ".service", stem + ".timer")
+            (changedService, path) = (changed + ".service", changed + ".path")
+        }
+
+        package var all: [String] { [service, timer, changedService, path] }
+        var services: [String] { [service, changedService] }
     }
 
-    /// The shell command that starts the timer.
+    /// Returns the paths of the units that may have been installed for the user.
+    package static func userPaths(of job: String, in surroundings: JobSurroundings) -> Paths {
+        Paths("\(surroundings.userUnits)/\(name(of: job))")
+    }
+
+    /// Returns the paths of the units that may have been installed for the system.
+    static func systemPaths(of job: String, in surroundings: JobSurroundings) -> Paths {
+        Paths("\(surroundings.system)/systemd/system/\(name(of: job))")
+    }
+
+    private var manager: String { isOfSystem ? "systemctl" : "systemctl --user" }
+
+    /// The shell command that starts the timer and the path unit.
     package var startCommand: String {
-        let manager = isOfSystem ? "systemctl" : "systemctl --user"
-        return "\(manager) daemon-reload && \(manager) enable --now \(name).timer"
+        let units = (job.calendar == nil ? [] : [name + ".timer"]) + (job.onChange ? [pathName] : [])
+        return "\(manager) daemon-reload && \(manager) enable --now \(units.joined(separator: " "))"
     }
 
-    private func service() throws(Quoted.Failure) -> String {
+    /// The shell command that starts the path unit alone.
+    var startOfPath: String { "\(manager) daemon-reload && \(manager) enable --now \(pathName)" }
+
+    /// The name of the path unit.
+    var pathName: String { Self.changed(name) + ".path" }
+
+    private func service(afterChanges: Bool = false) throws(Quoted.Failure) -> String {
         var unit = ["[Unit]", "Description=kcbackup: job \(job.name)"]
         // Names of units are read without quotation marks, and keep the backslashes that escape their characters.
         if let failureUnit { unit.append("OnFailure=\(try Quoted.unitValue(failureUnit))") }
+        // Programs that only read a keychain start it, too, as often as they do.
+        if afterChanges { unit.append("StartLimitIntervalSec=0") }
         // Without it, a run that waits for something that never comes would keep all later ones from beginning.
         var service = ["", "[Service]", "Type=oneshot", "TimeoutStartSec=\(Job.longestRunInHours)h"]
         if isOfSystem, let user = surroundings.user { service.append("User=\(try Quoted.unitValue(user))") }
@@ -107,7 +154,8 @@ package struct SystemdUnits {
             let name = try Quoted.unitValue(name)
             service.append("\(setting)=\(name):\(isOfSystem ? "/etc" : "%E")/kcbackup/\(name)")
         }
-        service.append("ExecStart=\(try Quoted.unitWord(surroundings.program)) run \(job.name)")
+        let option = afterChanges ? " --when-changed \(Job.quietTime)" : ""
+        service.append("ExecStart=\(try Quoted.unitWord(surroundings.program)) run \(job.name)\(option)")
         service += ["Nice=10", "IOSchedulingClass=idle"] + Self.settings
         if isSandboxed {
             service += Self.sandbox
@@ -141,20 +189,20 @@ package struct SystemdUnits {
     /// True if they would be written as others are; false for what cannot be written.
     func areSame(as other: SystemdUnits) -> Bool {
         do throws(Quoted.Failure) {
-            let (own, others) = (try service(), try other.service())
-            return own.exact == others.exact && timer.exact == other.timer.exact
+            let (own, others) = (try texts(), try other.texts())
+            return own.map(\.name.exact) == others.map(\.name.exact) && own.map(\.text.exact) == others.map(\.text.exact)
         } catch {
             return false
         }
     }
 
-    private var timer: String {
+    private func timer(_ calendar: String) -> String {
         """
         [Unit]
         Description=kcbackup: when job \(job.name) runs
 
         [Timer]
-        OnCalendar=\(job.calendar)
+        OnCalendar=\(calendar)
         Persistent=true
         RandomizedDelaySec=10m
 
@@ -162,6 +210,19 @@ package struct SystemdUnits {
         WantedBy=timers.target
 
         """
+    }
+
+    /// The path unit, which also lets the service look when it begins: something may have changed before.
+    private func pathUnit() throws(Quoted.Failure) -> String {
+        var lines = [
+            "[Unit]", "Description=kcbackup: what job \(job.name) backs up", "Wants=\(Self.changed(name)).service", "",
+            "[Path]",
+        ]
+        for path in WatchedFiles(of: job, in: DataFolder(path: surroundings.data))?.paths ?? [] {
+            // A program may keep the file open for weeks, so that only what it writes shows.
+            lines.append("PathModified=\(try Quoted.unitValue(path))")
+        }
+        return (lines + ["", "[Install]", "WantedBy=paths.target"]).map { $0 + "\n" }.joined()
     }
 
     /// True if a private temporary folder would hide a file or folder of the job, also one to which a link leads.

@@ -88,6 +88,13 @@ package func explainJob(_ problem: JobFailure) -> Explanation {
     case .notOfCron:
         UsageProblem.malformed(.at, form: "one that a line of a crontab can have: hourly, daily, weekly or monthly")
             .explanation
+    case .changesNotOfCron(let job):
+        Explanation(
+            .usage, "job \(quoted(job)) runs after changes, which systemd sees and cron does not",
+            hint: "'kcbackup schedule install \(shellWord(job))' writes the units",
+            "for cron, 'kcbackup schedule edit \(shellWord(job)) \(OptionName.remove.spelling) on-change "
+                + "\(OptionName.at.spelling) hourly' runs it each hour instead"
+        ).naming(job: job)
     case .needsUnit(let job, let credential):
         Explanation(
             .usage,

@@ -44,8 +44,8 @@ extension OptionName {
             .folder
         case .keepDaily, .keepHourly, .keepLast, .keepMonthly, .keepWeekly, .keepWithin, .keepYearly:
             .retention
-        case .at, .copyTo, .crontab, .encryptedCredentials, .failureUnit, .fleet, .hookTimeout, .onFailure, .onSuccess,
-            .verifyCopies,
+        case .at, .copyTo, .crontab, .encryptedCredentials, .failureUnit, .fleet, .hookTimeout, .onChange, .onFailure,
+            .onSuccess, .verifyCopies, .whenChanged,
             .system:
             .job
         case .acceptMissing, .acceptOrigin, .days, .device, .drill, .forDevice, .giveUpDeviceBinding, .inventory,

@@ -11,7 +11,7 @@ internal import KCTerminal
 
 /// `kcbackup run`.
 struct RunCommand: Verb {
-    static let mainOptions: [OptionName] = [.acceptShrink, .change, .lockWait]
+    static let mainOptions: [OptionName] = [.acceptShrink, .change, .lockWait, .whenChanged]
 
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -55,13 +55,49 @@ struct RunCommand: Verb {
             "Wait that long for a run of the same job, as in '5m'. (default: do not wait)", valueName: "time"))
     var lockWait: String?
 
+    @Option(
+        name: OptionName.whenChanged.name,
+        help: ArgumentHelp(
+            "Run only if something has changed since the last run, once nothing has for that long, as in '30s'.",
+            valueName: "time"))
+    var whenChanged: String?
+
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        guard let whenChanged else { return try runNow(in: session) ?? .ok }
+        let quiet = try LockWaitOption.wait(whenChanged, of: .whenChanged)
+        let known = try Jobs(session.machine).job(job)
+        guard known.onChange, let files = WatchedFiles(of: known, in: session.machine.dataFolder) else {
+            throw UsageProblem.notAfterChanges(known)
+        }
+        var status: ExitStatus?
+        // A change during a run starts no other one, so this one looks for it.
+        for _ in 0..<Self.mostRuns {
+            try files.waitForQuiet(quiet)
+            guard let ended = try runNow(ifChanged: files, in: session) else { break }
+            status = ended
+        }
+        if status == nil { session.note("nothing has changed since the last run of job \(quoted(job))") }
+        return status ?? .ok
+    }
+
+    /// How often it runs if something changes during each run.
+    private static let mostRuns = 10
+    /// How long it waits for another run before it looks whether that one has found the change.
+    private static let longestWait = Duration.seconds(24 * 3_600)
+
+    /// Runs the job.
+    ///
+    /// - Parameter files: nil to run in any case.
+    /// - Returns: nil if the last run has found the files as they are.
+    private func runNow(ifChanged files: WatchedFiles? = nil, in session: Session) throws -> ExitStatus? {
         let jobs = Jobs(session.machine)
         let known = try jobs.job(self.job)
-        let wait = try lockWait.map { text throws(UsageProblem) in try LockWaitOption.wait(text) } ?? .zero
+        let wait =
+            try lockWait.map { text throws(UsageProblem) in try LockWaitOption.wait(text) }
+            ?? (files == nil ? .zero : Self.longestWait)
         let lock: FileLock
         do throws(FileFailure) {
             lock = try jobs.lock(self.job, waitingAtMost: wait)
@@ -73,15 +109,25 @@ struct RunCommand: Verb {
         // While this run waited, the job may have been edited.
         let job = try jobs.job(self.job)
         let last = lastRecord(of: job, jobs, session)
+        if let files, let last, try last.hasSeen(files.marks()) { return nil }
         var record = RunRecord(began: session.now)
         record.good = last?.good
         record.items = last?.items ?? 0
+        record.seen = try job.marks(in: session)
         do {
             try jobs.save(record, of: job.name)
         } catch {
             // The backup is worth more than its record.
             session.warn("job \(quoted(job.name)): \(recordFailure(error, session).message)")
         }
+        return try finish(job, record, last, jobs, session)
+    }
+
+    /// Runs a job whose beginning is recorded.
+    private func finish(
+        _ job: Job, _ begun: RunRecord, _ last: RunRecord?, _ jobs: Jobs, _ session: Session
+    ) throws -> ExitStatus {
+        var record = begun
         var text = run(job, itemsBefore: last?.good == nil ? nil : last?.items, session)
         if change, text.report.backup?.isBackedUp == true { keepFolder(of: job, jobs, session) }
         record.end(with: text, at: max(session.now, session.machine.clock()))

@@ -27,7 +27,7 @@ struct ScheduleCommand: ParsableCommand {
 struct ScheduleAddCommand: Verb {
     static let keyringUse = KeyringUse.direct
 
-    static let mainOptions: [OptionName] = [.to, .at, .keychain]
+    static let mainOptions: [OptionName] = [.to, .at, .onChange, .keychain]
 
     static let otherOptions: [OptionName]? = [
         .all, .home, .recipient, .passphrase, .passcode, .unencrypted, .keepDaily, .copyTo, .onFailure,
@@ -108,7 +108,7 @@ struct ScheduleListCommand: Verb {
             Table.Column(title: "JOB", least: 8), Table.Column(title: "TIME", least: 6),
             Table.Column(title: "FOLDER", least: 10, isWhole: true),
         ])
-        for job in found { table.append([job.name, job.time, job.folder]) }
+        for job in found { table.append([job.name, job.timeWords, job.folder]) }
         for job in unreadable { table.append([job.name, "?", "?"]) }
         try session.result(
             ["jobs": .list(found.map(\.json)), "unreadable": .list(unreadable.map(\.json))],
@@ -157,15 +157,7 @@ struct ScheduleRemoveCommand: Verb {
         try withExtendedLifetime(lock) { try jobs.remove(job) }
         session.noteDone(
             "job \(quoted(job)) removed; its backups stay" + (found.map { " in \(displayed($0.folder))" } ?? ""))
-        let units = SystemdUnits.userPaths(of: job, in: session.machine.surroundings)
-        let timer = Path.split(units.timer).name
-        for path in [units.service, units.timer] where try Path.exists(path) {
-            session.warn(
-                "its unit is still there: \(quoted(path)); 'systemctl --user disable --now \(timer)' stops the timer")
-        }
-        for path in try InstalledUnits.systemPaths(of: job, in: session.machine.surroundings) {
-            session.warn("its unit is still there: \(quoted(path)); 'systemctl disable --now \(timer)' stops the timer")
-        }
+        try warnOfUnits(in: session)
         if style.json {
             try session.result(
                 [
@@ -175,6 +167,25 @@ struct ScheduleRemoveCommand: Verb {
                 [])
         }
         return .ok
+    }
+}
+
+extension ScheduleRemoveCommand {
+    /// Warns of units of the job, which go on starting it.
+    private func warnOfUnits(in session: Session) throws {
+        let surroundings = session.machine.surroundings
+        let units = SystemdUnits.userPaths(of: job, in: surroundings)
+        func warn(_ path: String, _ manager: String) {
+            let isOfPath = [units.changedService, units.path].contains {
+                Path.split($0).name.exact == Path.split(path).name.exact
+            }
+            let starter = Path.split(isOfPath ? units.path : units.timer).name
+            session.warn(
+                "its unit is still there: \(quoted(path)); '\(manager) disable --now \(starter)' stops the "
+                    + (isOfPath ? "path unit" : "timer"))
+        }
+        for path in units.all where try Path.exists(path) { warn(path, "systemctl --user") }
+        for path in try InstalledUnits.systemPaths(of: job, in: surroundings) { warn(path, "systemctl") }
     }
 }
 

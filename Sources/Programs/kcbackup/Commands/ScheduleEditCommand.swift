@@ -124,7 +124,7 @@ struct ScheduleEditCommand: Verb {
         guard let installed = try InstalledUnits(of: job, in: session.machine.surroundings) else {
             let isOfSystem = try !InstalledUnits.systemPaths(of: job, in: session.machine.surroundings).isEmpty
             try jobs.replace(new)
-            if new.time.exact == old.time.exact || isOfSystem { return nil }
+            if new.time?.exact == old.time?.exact && new.onChange == old.onChange || isOfSystem { return nil }
             guard JobStarter(of: new, in: session.machine) == .found else { return nil }
             return "what starts job \(quoted(job)) does so when it did: "
                 + "'kcbackup schedule show \(job) \(OptionName.crontab.spelling)' prints a new line for cron"
@@ -134,11 +134,14 @@ struct ScheduleEditCommand: Verb {
             return "the units of job \(quoted(job)) are as before, since 'kcbackup schedule install' has not written "
                 + "them: 'kcbackup schedule install \(job)' replaces them"
         }
+        let gone = try installed.startersGone(with: units)
         try installed.replace(
             with: units,
             notRestored: { session.warn("a unit could not be put back: \(explainFile($0).message)") },
             { try jobs.replace(new) })
         session.note("its units are replaced; '\(units.startCommand)' makes systemd read them")
-        return nil
+        return gone.first.map { unit in
+            "\(quoted(unit)) is removed, and runs until 'systemctl --user disable --now \(unit)' stops it"
+        }
     }
 }

@@ -254,7 +254,9 @@ extension BackupState.JobState {
             let began = calendar.moment(record.began)
             return isRunning ? "runs since \(began)" : "began \(began), and was killed"
         }
-        if record.status == .ok { return isAlwaysEmpty ? "no items so far" : "ok" }
+        if record.status == .ok {
+            return (isAlwaysEmpty ? "no items so far" : "ok") + (job.onChange ? ", \(job.timeWords)" : "")
+        }
         return "\(record.status.name): \(record.message)"
     }
 

@@ -120,6 +120,16 @@ extension Session {
                 + "broken off; the next run removes it"
         case .timerNotEnabled(let command): "its timer is installed, and not enabled: '\(command)' starts it"
         case .nothingStarts(let job): "nothing that kcbackup can see starts it: see \(job.startingWords)"
+        case .pathNotEnabled(let command):
+            "its path unit is installed, and not enabled, so that no change starts it: '\(command)' starts it"
+        case .pathStopped(let unit, let hasFailed, let command):
+            "its path unit \(quoted(unit)) \(hasFailed ? "has failed" : "does not run"), so that no change starts it: "
+                + "'\(command)' starts it again"
+        case .nothingWatches(let job):
+            "no path unit of systemd starts it after a change: see \(job.startingWords)"
+        case .changeNotSeen(let changed, let job):
+            "something has changed since its last run, at \(calendar.moment(changed)), and started none: 'kcbackup run "
+                + "\(job) -v' runs it now"
         case .desktopInNoJob: "the desktop keyring is in no job: \(ExaminationText.desktopJob)"
         case .desktopNotFound(let job):
             "it has no backup of the desktop keyring, which did not run when the job did: "

@@ -63,7 +63,7 @@ struct JobSetting {
 
     private static var ofJob: [JobSetting] {
         [
-            JobSetting(.at, .text(\.at)), JobSetting(.copyTo, .list(\.copyTo)),
+            JobSetting(.at, .text(\.at)), JobSetting(.onChange, .flag(\.onChange)), JobSetting(.copyTo, .list(\.copyTo)),
             JobSetting(.verifyCopies, .text(\.verifyCopies)), JobSetting(.fleet, .text(\.fleet)),
             JobSetting(.onSuccess, .text(\.onSuccess)), JobSetting(.onFailure, .text(\.onFailure)),
             JobSetting(.hookTimeout, .text(\.hookTimeout)),
@@ -169,6 +169,7 @@ extension JobOptions {
         }
         rules.keepWithin = job.keep.within?.description
         at = job.time
+        onChange = job.onChange
         copyTo = job.copyTo
         verifyCopies = job.verifiedCopies == Job.usualVerifiedCopies ? nil : String(job.verifiedCopies)
         fleet = job.fleet
@@ -212,7 +213,8 @@ extension Job {
         let ofCreate = ([JobSetting.to] + JobSetting.ofCreate).flatMap { $0.words(in: options) }
         let ofRetention = JobSetting.ofRetention.flatMap { $0.words(in: options) }
         return .members([
-            ("name", .text(name)), ("folder", .text(folder)), ("time", .text(time)),
+            ("name", .text(name)), ("folder", .text(folder)), ("time", time.map { .text($0) }),
+            ("onChange", onChange ? .flag(true) : nil),
             ("create", .list(ofCreate.map { .text($0) })), ("keep", .list(ofRetention.map { .text($0) })),
             ("copyTo", copyTo.isEmpty ? nil : .list(copyTo.map { .text($0) })),
             ("verifyCopies", options.verifyCopies.map { .text($0) }), ("fleet", fleet.map { .text($0) }),

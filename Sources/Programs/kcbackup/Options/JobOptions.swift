@@ -24,6 +24,11 @@ struct JobOptions: ParsableArguments {
         help: ArgumentHelp("When it runs, as systemd.time(7) has it. (default: daily)", valueName: "time"))
     var at: String?
 
+    @Flag(
+        name: OptionName.onChange.name,
+        help: "Run after each change, 30 seconds after the last; beside a time only with '--at'. Needs systemd.")
+    var onChange = false
+
     @Option(
         name: OptionName.copyTo.name,
         help: ArgumentHelp(
@@ -104,7 +109,9 @@ struct JobOptions: ParsableArguments {
         if let switches, !mayChange { throw CatalogueFailure.switches(folder: folder, switches) }
         var job = Job(name: name, try create.folder.request(backup, to: folder), place: folder)
         job.keep = keep
-        if let at { job.time = at }
+        job.onChange = onChange
+        if at != nil || onChange { job.time = at }
+        if onChange { job.request.ifChanged = true }
         job.onSuccess = onSuccess
         job.onFailure = onFailure
         job.hookTimeout = try requireHooks()
@@ -112,6 +119,7 @@ struct JobOptions: ParsableArguments {
         (job.copyTo, job.fleet) = try remotes(besides: folder, in: session)
         job.verifiedCopies = try readBack()
         try job.requireTime(in: session)
+        try job.requireWatch(in: session)
         try given.requireSources(in: session)
         guard job.hasOnlyLines else { throw JobFailure.severalLines }
         return CheckedJob(job: job, subject: subject, switches: switches != nil)
@@ -219,6 +227,7 @@ extension Job {
     ///
     /// - Throws: `UsageProblem.malformed`, `StreamFailure` (`interrupted`).
     fileprivate func requireTime(in session: Session) throws {
+        guard let time else { return }
         let problem = UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
         guard (1...100).contains(time.utf8.count), time.exact.isASCIILettersAndDigits(or: "*:,.~/ -_+") else {
             throw problem
