@@ -21,7 +21,8 @@ struct JobSettingTests {
             return job
         }
         return [
-            job(.named("work")) { ($0.time, $0.onChange) = (nil, true) }, job(.everyKeychain) { $0.request.ifChanged = true }, job(.home),
+            job(.named("work")) { ($0.time, $0.onChange) = (nil, true) },
+            job(.everyKeychain) { $0.request.ifChanged = true }, job(.home),
             job(.named("-odd\u{301}")) { $0.request.backup.access.key = .escrow(.file("/e")) },
             job(.named("secret-service:")) {
                 $0.request.backup.mode = .unencrypted

@@ -15,7 +15,7 @@ struct UnitTests {
         #expect(home.run("keychain create --no-passcode").status == .ok)
         try home.write("phrase", "correct horse battery\n")
         #expect(
-            home.run("schedule add nightly --passphrase cred:phrase --to b --at Mon..Fri").status == .ok)
+            home.run("schedule add nightly --passphrase cred:phrase --to b --at Mon..Fri --on-change").status == .ok)
         let folder = try TemporaryFolder()
         for file in home.run("schedule show nightly \(option)").text.components(separatedBy: "# kcbackup-").dropFirst()
         {
@@ -32,7 +32,8 @@ struct UnitTests {
         arguments: ["", "--system", #"--failure-unit notify@home-ada\x2dx.service"#])
     func verify(option: String) throws {
         let folder = try units(option)
-        let files = ["kcbackup-nightly.service", "kcbackup-nightly.timer"].map(folder.path)
+        let files = ["service", "timer", "changed.service", "changed.path"]
+            .map { folder.path("kcbackup-nightly.\($0)") }
         let outcome = try ExternalProgram.run("systemd-analyze", ["verify", "--man=no"] + files)
         #expect(outcome.status == 0 && outcome.errorText.isEmpty, "\(outcome.errorText)")
     }

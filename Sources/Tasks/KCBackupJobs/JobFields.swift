@@ -70,7 +70,8 @@ extension Job {
 
     /// Parses what `fields` returns; nil for anything else.
     package init?(name: String, _ fields: StateFields) {
-        guard let folder = fields.value("folder"), let place = fields.value("place"), let stores = BackupRequest.Stores(fields), let mode = BackupRequest.Mode(fields)
+        guard let folder = fields.value("folder"), let place = fields.value("place"),
+            let stores = BackupRequest.Stores(fields), let mode = BackupRequest.Mode(fields)
         else { return nil }
         var backup = BackupRequest(of: stores)
         backup.mode = mode

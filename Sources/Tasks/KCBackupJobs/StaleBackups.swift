@@ -1,13 +1,15 @@
-package import KCKeychainModel
 internal import KCBackupCatalogue
 internal import KCByteStreams
+package import KCKeychainModel
 
-// What has had no good backup for a while.
+// Subjects that have had no good backup for a while.
 
 extension BackupState.JobState {
     /// True if no run is due, since only changes start the job, and the last good run has found the last one.
     fileprivate func isCurrent(at now: Timestamp) -> Bool {
-        guard job.time == nil, job.onChange, isGood, let good, good <= CatalogueEntry.latest(at: now) else { return false }
+        guard job.time == nil, job.onChange, isGood, let good, good <= CatalogueEntry.latest(at: now) else {
+            return false
+        }
         if isUnchanged { return true }
         // A run begins when nothing has changed for a while.
         return changed.map { (0..<Self.mostPause).contains(now.seconds - $0.seconds) } ?? false

@@ -101,7 +101,7 @@ package struct SystemdUnits {
     package struct Paths {
         package let service: String
         package let timer: String
-        /// Those of the path unit and of the service that it starts.
+        /// The path of the service that the path unit starts.
         package let changedService: String
         package let path: String
 
@@ -190,7 +190,8 @@ package struct SystemdUnits {
     func areSame(as other: SystemdUnits) -> Bool {
         do throws(Quoted.Failure) {
             let (own, others) = (try texts(), try other.texts())
-            return own.map(\.name.exact) == others.map(\.name.exact) && own.map(\.text.exact) == others.map(\.text.exact)
+            return own.map(\.name.exact) == others.map(\.name.exact)
+                && own.map(\.text.exact) == others.map(\.text.exact)
         } catch {
             return false
         }

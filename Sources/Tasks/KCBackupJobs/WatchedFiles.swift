@@ -25,9 +25,9 @@ package struct WatchedFiles {
         }
     }
 
-    /// What the files looked like at some time.
+    /// The looks of the files at some time.
     package struct Marks: Hashable, Sendable {
-        /// One for each file.
+        /// A text for each file.
         package let texts: [String]
         /// When the last change was; nil if there is no file.
         package let newest: Timestamp?
@@ -90,8 +90,6 @@ package struct WatchedFiles {
     }
 
     /// Looks at the files; opens none of them.
-    ///
-    /// - Throws: `FileFailure`.
     package func marks() throws(FileFailure) -> Marks {
         var texts: [String] = []
         var newest: Int64?

@@ -303,6 +303,9 @@ struct JSONHome {
                 "schedule add nightly --unencrypted --to nightly --keep-last 1 --on-success true --on-failure true "
                     + "--hook-timeout 1m"),
             step("schedule edit", "schedule edit nightly --keep-last 2"),
+            step("schedule edit", "schedule edit nightly --on-change"),
+            step("schedule list", "schedule list"),
+            step("schedule edit", "schedule edit nightly --remove on-change"),
             step("schedule list", "schedule list"),
             step("schedule show", "schedule show nightly"),
             step("schedule show --crontab", "schedule show nightly --crontab"),

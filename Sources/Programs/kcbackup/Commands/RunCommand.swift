@@ -11,7 +11,7 @@ internal import KCTerminal
 
 /// `kcbackup run`.
 struct RunCommand: Verb {
-    static let mainOptions: [OptionName] = [.acceptShrink, .change, .lockWait, .whenChanged]
+    static let mainOptions: [OptionName] = [.acceptShrink, .change, .lockWait]
 
     static let configuration = CommandConfiguration(
         commandName: "run",

@@ -27,7 +27,7 @@ struct ScheduleCommand: ParsableCommand {
 struct ScheduleAddCommand: Verb {
     static let keyringUse = KeyringUse.direct
 
-    static let mainOptions: [OptionName] = [.to, .at, .onChange, .keychain]
+    static let mainOptions: [OptionName] = [.to, .at, .keychain]
 
     static let otherOptions: [OptionName]? = [
         .all, .home, .recipient, .passphrase, .passcode, .unencrypted, .keepDaily, .copyTo, .onFailure,

@@ -31,7 +31,7 @@ extension Job {
         if fleet != nil, time == nil {
             throw UsageProblem(
                 "'\(OptionName.fleet.spelling)' needs a time: a machine that writes no receipt counts as lost",
-                hint: "'\(OptionName.at.spelling) daily' beside '\(OptionName.onChange.spelling)' runs it each day as well")
+                hint: "'\(OptionName.at.spelling) daily' beside '\(OptionName.onChange.spelling)' runs it each day, too")
         }
         if try Self.hasCronAlone(session) { throw UsageProblem.changesNotOfCron }
         if try isOfDesktop && files.areMissing {
