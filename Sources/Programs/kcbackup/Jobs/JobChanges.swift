@@ -31,7 +31,7 @@ extension Job {
         if fleet != nil, time == nil {
             throw UsageProblem(
                 "'\(OptionName.fleet.spelling)' needs a time: a machine that writes no receipt counts as lost",
-                hint: "'\(OptionName.at.spelling) daily' beside '\(OptionName.onChange.spelling)' runs it each day, too")
+                hint: "'\(OptionName.at.spelling) daily' beside '\(OptionName.onChange.spelling)' runs it each day")
         }
         if try Self.hasCronAlone(session) { throw UsageProblem.changesNotOfCron }
         if try isOfDesktop && files.areMissing {
@@ -58,8 +58,8 @@ extension UsageProblem {
     fileprivate static var changesNotOfCron: UsageProblem {
         UsageProblem(
             "'\(OptionName.onChange.spelling)' needs systemd, and this machine has cron alone, which sees no changes",
-            hint: "'\(OptionName.at.spelling) hourly \(OptionName.ifChanged.spelling)' keeps an archive after each hour "
-                + "with a change")
+            hint: "'\(OptionName.at.spelling) hourly \(OptionName.ifChanged.spelling)' keeps an archive after each "
+                + "hour with a change")
     }
 
     /// The job backs up what no path unit can watch.

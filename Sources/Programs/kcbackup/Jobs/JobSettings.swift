@@ -64,7 +64,8 @@ struct JobSetting {
     private static var ofJob: [JobSetting] {
         [
             JobSetting(.at, .text(\.at)), JobSetting(.onChange, .flag(\.onChange)),
-            JobSetting(.copyTo, .list(\.copyTo)), JobSetting(.verifyCopies, .text(\.verifyCopies)), JobSetting(.fleet, .text(\.fleet)),
+            JobSetting(.copyTo, .list(\.copyTo)),
+            JobSetting(.verifyCopies, .text(\.verifyCopies)), JobSetting(.fleet, .text(\.fleet)),
             JobSetting(.onSuccess, .text(\.onSuccess)), JobSetting(.onFailure, .text(\.onFailure)),
             JobSetting(.hookTimeout, .text(\.hookTimeout)),
         ]
