@@ -40,10 +40,26 @@ package struct Examination {
         self.describe = describe
     }
 
-    package func run() -> Report {
+    /// - Parameter name: the only job that is examined, with what it needs; nil for all, and what is in no job.
+    package func run(of name: String? = nil) -> Report {
         var examination = self
-        examination.examineAll()
+        if let name { examination.examine(only: name) } else { examination.examineAll() }
         return examination.report
+    }
+
+    private mutating func examine(only name: String) {
+        checkDeviceKey()
+        examine(name, collectState())
+    }
+
+    /// The state of all backups; nil if a problem keeps it from being known.
+    private mutating func collectState() -> BackupState? {
+        var state: BackupState?
+        check { context in
+            // Why a keychain does not open is found later.
+            state = try BackupState(in: context.machine, at: context.now, unopened: { _ in })
+        }
+        return state
     }
 
     private mutating func examineAll() {
@@ -51,11 +67,7 @@ package struct Examination {
         var names: [String] = []
         check { context in names = try Jobs(context.machine).names() }
         if names.isEmpty { lookForFirstJob() }
-        var state: BackupState?
-        check { context in
-            // Why a keychain does not open is found below.
-            state = try BackupState(in: context.machine, at: context.now, unopened: { _ in })
-        }
+        let state = collectState()
         for name in names { examine(name, state) }
         (job, folder) = (nil, nil)
         openKeychains()
