@@ -83,6 +83,8 @@ struct ExecTests {
                     case $A in /dev/fd/[0-9]) echo low;; esac
                     env | grep -c tulip
                     readlink "$B"'
+                "$KCBACKUP" exec --with A=lines -- sh -c 'printf %s "$A" | od -An -c'
+                "$KCBACKUP" exec --with A=bytes -- true 2>&1 | grep -c 'a zero byte'
                 "$KCBACKUP" exec --with-file L=long -- sh -c 'wc -c <"$L"'
                 "$KCBACKUP" exec --with-file A=one --with B=one -- sh -c 'cat "$A"; echo " $B"'
                 """)
@@ -94,6 +96,8 @@ struct ExecTests {
                 refused
                 0
                 /memfd:secret (deleted)
+                   a  \\n   b  \\n
+                1
                 200000
                 tulip tulip
 

@@ -72,7 +72,7 @@ struct ExecCommand: Verb {
             guard let secret = try open.items.secret(of: item) else {
                 throw Refusal(.notFound, "the item for '\(wanted.name)' has no secret; nothing was started")
             }
-            if !wanted.isFile { try Self.requireOneLine(secret, for: wanted) }
+            if !wanted.isFile { try Self.requireNoZero(secret, for: wanted) }
             return Successor.Variable(wanted.name, secret, isFile: wanted.isFile)
         }
         var withheld: [Int32] = []
@@ -131,16 +131,12 @@ struct ExecCommand: Verb {
         }
     }
 
-    /// Refuses a secret that a variable cannot hold, or that programs would read only in part.
-    private static func requireOneLine(_ secret: borrowing SecretBytes, for variable: VariableItem) throws(Refusal) {
-        let (hasNUL, hasLine) = secret.withBytes { bytes in
-            (bytes.indices.contains { bytes[$0] == 0 }, bytes.indices.contains { bytes[$0] == UInt8(ascii: "\n") })
-        }
-        guard hasNUL || hasLine else { return }
+    /// Refuses a secret that a variable cannot hold.
+    private static func requireNoZero(_ secret: borrowing SecretBytes, for variable: VariableItem) throws(Refusal) {
+        guard secret.withBytes({ bytes in bytes.indices.contains { bytes[$0] == 0 } }) else { return }
         throw Refusal(
             .refused,
-            "the secret for '\(variable.name)' has \(hasNUL ? "a zero byte" : "several lines"), which a variable "
-                + "cannot hold; nothing was started",
+            "the secret for '\(variable.name)' has a zero byte, which a variable cannot hold; nothing was started",
             hint: "'\(OptionName.withFile.spelling) \(variable.name)=ITEM' gives it in a file")
     }
 
