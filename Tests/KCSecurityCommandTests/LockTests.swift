@@ -9,6 +9,26 @@ import Testing
 
 @testable import KCSecurityCommand
 
+@Suite("Passwords that are piped")
+struct PipedPasswordTests {
+    @Test("Without a terminal, two equal lines are a new password and the same again")
+    func twice() throws {
+        let home = try TestHome()
+        home.run("create-keychain -p walnut login")
+        func add(_ account: String, _ input: String) -> Int32 {
+            Int32(home.run(["add-generic-password", "-a", account, "-s", "s", "-w"], input: input).status)
+        }
+        #expect(add("me", "hidden tulip\nhidden tulip\nrest\n") == 0)
+        #expect(home.run("find-generic-password -a me -w").text == "hidden tulip\n")
+        #expect(add("end", "lily\nlily") == 0)
+        #expect(add("late", "a\nb\nlily\nlily\n") == 0)
+        #expect(home.run("find-generic-password -a late -w").text == "lily\n")
+        for input in ["", "lily\n", "lily\nother\n"] { #expect(add("none", input) == 36, "\(input)") }
+        #expect(add("none", String(repeating: "a\nb\n", count: 3)) != 0)
+        #expect(home.run("find-generic-password -a none").status == 44)
+    }
+}
+
 @Suite("What stays unlocked between commands")
 struct LockTests {
     @Test(
