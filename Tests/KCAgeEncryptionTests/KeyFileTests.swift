@@ -50,6 +50,20 @@ import Testing
         #expect(file.comments == ["new", ""])
     }
 
+    @Test("A file as editors of Windows write it is refused for that")
+    func encodings() throws {
+        let key = keyText(try NativeIdentity.generate(.x25519)) + "\r\n"
+        let little = key.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
+        let big = key.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
+        for (bytes, isUTF16) in [
+            ([0xef, 0xbb, 0xbf] + Array(key.utf8), false), ([0xff, 0xfe] + little, true), (little, true),
+            ([0xfe, 0xff] + big, true), (big, true),
+        ] {
+            let failure = ageFailure { _ = try IdentityFile.parse(SecretBytes(copying: bytes)) }
+            #expect(failure == .identityFileEncoded(isUTF16: isUTF16), "\(bytes.prefix(4))")
+        }
+    }
+
     @Test("Lines of any other kind are refused with their number and kind")
     func refusals() throws {
         let key = keyText(try NativeIdentity.generate(.x25519))

@@ -70,6 +70,7 @@ struct TaggedTests {
             .wrongPassphrase, .workFactorTooHigh(found: 30, allowed: 20), .malformedIdentityLine(3),
             .unsupportedIdentity(line: 2, kind: "plugin"), .sshIdentity(.malformed), .sshIdentity(.encrypted),
             .sshIdentity(.unsupported("ecdsa-sha2-nistp256")), .sshIdentity(.weak(bits: 1_024)), .noIdentities,
+            .identityFileEncoded(isUTF16: true), .identityFileEncoded(isUTF16: false),
             .stream(StreamFailure(.reading, .truncated)),
             .cryptography(.library("x")), .cryptography(.outOfMemory(bytes: 9)),
         ]

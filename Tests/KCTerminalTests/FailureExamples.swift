@@ -471,6 +471,7 @@ enum FailureExamples {
             .sshIdentity(.malformed), .sshIdentity(.unsupported("ecdsa-sha2-nistp256")),
             .sshIdentity(.weak(bits: 1_024)),
             .sshIdentity(.encrypted), .sshIdentity(.cryptography(.randomness)), .noIdentities,
+            .identityFileEncoded(isUTF16: true), .identityFileEncoded(isUTF16: false),
             .identityFileNeedsPassphrase, .stream(StreamFailure(.reading, .system(5))),
             .cryptography(.outOfMemory(bytes: 268_435_456)),
         ]

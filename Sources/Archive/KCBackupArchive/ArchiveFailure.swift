@@ -81,7 +81,7 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         case .malformedHeader(let rule): self = .damaged(rule: "\(rule), found in an age header")
         case .headerAuthentication: self = .damaged(rule: "an age header is not genuine")
         case .mixedPassphrase: self = .damaged(rule: "a passphrase stands beside other recipients")
-        case .malformedIdentityLine, .unsupportedIdentity, .sshIdentity, .noIdentities,
+        case .malformedIdentityLine, .unsupportedIdentity, .sshIdentity, .noIdentities, .identityFileEncoded,
             .identityFileNeedsPassphrase, .notForPassphrase:
             self = .damaged(rule: "what the passphrase opens is not an identity")
         case .headerTooLarge(let name, let allowed): self = .limit("\(name): \(allowed) is the limit")

@@ -42,6 +42,8 @@ package enum AgeFailure: Error, Hashable, Sendable {
     case unsupportedIdentity(line: Int, kind: String)
     /// The identity file is a private key in PEM that is not an SSH key that decrypts.
     case sshIdentity(SSHKeyFailure)
+    /// The identity file is not plain text: it is UTF-16, or begins with a byte order mark.
+    case identityFileEncoded(isUTF16: Bool)
     /// The identity file contains no identity.
     case noIdentities
     /// The identity file is itself encrypted with a passphrase.

@@ -14,7 +14,7 @@ package struct IdentityFile: Sendable {
     /// Reads the text of an identity file.
     ///
     /// - Parameter host: runs the plugins of identities; nil to refuse those.
-    /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `sshIdentity`, `noIdentities`,
+    /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `sshIdentity`, `identityFileEncoded`, `noIdentities`,
     ///   `identityFileNeedsPassphrase` for a file that `EncryptedKeyFile` opens.
     package static func parse(
         _ text: borrowing SecretBytes, plugins host: (any PluginHost)? = nil
@@ -27,6 +27,7 @@ package struct IdentityFile: Sendable {
             if bytes.starts(with: AgeHeader.versionPrefix) || bytes.starts(with: AgeHeader.armorPrefix) {
                 throw .identityFileNeedsPassphrase
             }
+            try requirePlain(bytes)
             // As in age, such a file has nothing else.
             if bytes.starts(with: pemStart) {
                 ssh = try SSHIdentity.parse(bytes)
@@ -72,6 +73,16 @@ package struct IdentityFile: Sendable {
         identity.encode(into: &text)
         text.append(UInt8(ascii: "\n"))
         return text
+    }
+
+    /// Refuses text as editors and shells of Windows write it.
+    private static func requirePlain(_ bytes: borrowing Span<UInt8>) throws(AgeFailure) {
+        func starts(_ mark: [UInt8]) -> Bool {
+            bytes.count >= mark.count && mark.indices.allSatisfy { bytes[$0] == mark[$0] }
+        }
+        let hasZero = bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0)
+        if starts([0xff, 0xfe]) || starts([0xfe, 0xff]) || hasZero { throw .identityFileEncoded(isUTF16: true) }
+        if starts([0xef, 0xbb, 0xbf]) { throw .identityFileEncoded(isUTF16: false) }
     }
 
     private static func identity(

@@ -27,6 +27,7 @@ extension Tagged {
             case .malformedIdentityLine(let line): Tagged("malformed-identity-line", [line])
             case .unsupportedIdentity(let line, let kind): Tagged("unsupported-identity", [kind], [Int64(line)])
             case .sshIdentity(let failure): Tagged(failure)
+            case .identityFileEncoded(let isUTF16): Tagged("identity-file-encoded", [isUTF16 ? 1 : 0])
             case .noIdentities: Tagged("no-identities")
             case .identityFileNeedsPassphrase: Tagged("identity-file-needs-passphrase")
             case .plugin(let name, _): Tagged("plugin", [name.description])
@@ -89,6 +90,7 @@ extension Tagged {
             }
         case "unsupported-recipient": text().map { .unsupportedRecipient(line: count(), kind: $0) }
         case "malformed-recipient-line": count().map { .malformedRecipientLine($0) }
+        case "identity-file-encoded": count().map { .identityFileEncoded(isUTF16: $0 == 1) }
         case "malformed-identity-line": count().map { .malformedIdentityLine($0) }
         case "unsupported-identity":
             if let line = count(), let kind = text() { .unsupportedIdentity(line: line, kind: kind) } else { nil }

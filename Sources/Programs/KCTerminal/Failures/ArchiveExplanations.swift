@@ -172,6 +172,13 @@ package func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
             .usage, "line \(line) of \(file) is an identity of a kind that is not supported: \(quoted(kind))",
             hint: "use identities from 'kcbackup keygen' or 'age-keygen'")
     case .sshIdentity(let failure): return explainSSH(failure, file)
+    case .identityFileEncoded(let isUTF16):
+        return Explanation(
+            .usage,
+            "\(file) \(isUTF16 ? "is in UTF-16" : "begins with a byte order mark"), as editors of Windows write it",
+            hint: isUTF16
+                ? "'iconv -f UTF-16 -t UTF-8 FILE' prints the text as it should be"
+                : "'tail -c +4 FILE' prints the text without it")
     case .noIdentities: return Explanation(.usage, "\(file) holds no identity")
     case .identityFileNeedsPassphrase:
         return Explanation(
