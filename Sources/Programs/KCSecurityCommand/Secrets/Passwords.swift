@@ -69,7 +69,10 @@ extension Session {
         while true {
             var piece = SecretBytes(capacity: 1)
             try piece.append(upTo: 1) { output throws(StreamFailure) in try world.input.read(into: &output) }
-            if piece.isEmpty { return hasByte ? line : nil }
+            if piece.isEmpty {
+                if hasByte { return line }
+                return nil
+            }
             hasByte = true
             let byte = piece.withBytes { $0[0] }
             if byte == UInt8(ascii: "\n") { return line }
