@@ -77,7 +77,7 @@ struct RoundTripTests {
             {"class":"inet","attributes":{"srvr":"b.example","labl":"odd","acct":"ada","ptcl":7},"secret":"s"}
             {"class":"inet","attributes":{"srvr":"C.example","labl":"case","acct":"ada","ptcl":1752461427},"secret":"s"}
             {"class":"genp","attributes":{"svce":"service","labl":"label","acct":"ada"},"secret":"s"}
-            {"class":"genp","attributes":{"svce":"d.example","labl":"code","acct":"one-time password (ada)","desc":"one-time password"},"secret":"otpauth://totp/x?secret=A"}
+            {"class":"genp","attributes":{"svce":"d.example","labl":"code","acct":"one-time password (ada)","desc":"one-time password"},"secret":"otpauth://totp/x?secret=MZXQ"}
             {"class":"genp","attributes":{"svce":"n","labl":"n","acct":"note (ada)","desc":"secure note"},"secret":"s"}
             {"class":"genp","attributes":{"svce":"extra","labl":"extra","acct":"c"},"secret":"s","extra":{"url.1":"https://e.example/a"}}
             """#, index)

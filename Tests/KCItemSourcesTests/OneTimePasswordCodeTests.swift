@@ -88,7 +88,7 @@ struct OneTimePasswordCodeTests {
         let seed = "secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
         let cases: [(String, OneTimePasswordCode.Problem)] = [
             ("JBSWY3DPEHPK3PXP", .notAnAddress), ("otpauth://yaotp/x?\(seed)", .notAnAddress),
-            ("otpauth://totp/x", .notAnAddress), ("otpauth://totp/x?\(seed)&\(seed)", .notAnAddress),
+            ("otpauth://totp/x", .notAnAddress), ("otpauth://totp/x?\(seed)&secret=MZXQ", .notAnAddress),
             ("otpauth://totp/x?\(seed)&period=0", .notAnAddress), ("otpauth://totp/x?\(seed)&digits=11", .notAnAddress),
             ("otpauth://totp/x?\(seed)&period=99999999999999999999", .notAnAddress),
             ("otpauth://totp/x?\(seed)&encoder=other", .notAnAddress), ("otpauth://totp/x?secret=0189", .notAnAddress),

@@ -27,7 +27,9 @@ package final class OneTimePasswordCode: Sendable {
     /// Makes the code of an `otpauth:` address.
     ///
     /// - Throws: `Problem`, `CryptographyFailure`.
-    package init(of address: borrowing SecretBytes, at time: Timestamp) throws {
+    package init(of secret: borrowing SecretBytes, at time: Timestamp) throws {
+        guard secret.withBytes({ OneTimePasswordPieces($0) != nil }) else { throw Problem.notAnAddress }
+        let address = OneTimePasswordAddress.make(of: secret, issuer: "", user: nil)
         guard let parts = OneTimePasswordParts(address) else { throw Problem.notAnAddress }
         let parameters = parts.parameters
         guard [.sha1, .sha256, .sha512].contains(parameters.algorithm) else { throw Problem.algorithm }

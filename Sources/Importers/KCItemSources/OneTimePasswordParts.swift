@@ -1,6 +1,4 @@
 package import KCByteStreams
-internal import KCCryptography
-internal import KCKeychainModel
 
 /// The parts of an address such as `otpauth://totp/Example:ada?secret=…`; the seed is not copied.
 package struct OneTimePasswordParts: Hashable, Sendable {
@@ -11,8 +9,8 @@ package struct OneTimePasswordParts: Hashable, Sendable {
     package let userName: String?
     /// The position of what Ente Auth knows beyond that: JSON, percent-encoded, which may contain a note.
     package let display: Range<Int>?
-
-    private static let scheme = Array("otpauth://".utf8)
+    /// True for an address that every authenticator understands alike: with a label, and no parameter twice.
+    let isPlain: Bool
 
     /// Parses an address; nil for one whose codes are of an unknown kind, or that is not one.
     package init?(_ secret: borrowing SecretBytes) {
@@ -23,45 +21,24 @@ package struct OneTimePasswordParts: Hashable, Sendable {
 
     /// Parses an address.
     package init?(_ bytes: borrowing Span<UInt8>) {
-        // The scheme may be in upper case too, as in codes of a denser kind.
-        guard bytes.count > Self.scheme.count,
-            Self.scheme.indices.allSatisfy({ Self.lowercased(bytes[$0]) == Self.scheme[$0] })
+        guard let pieces = OneTimePasswordPieces(bytes), let values = pieces.values(in: bytes),
+            let names = pieces.names(in: bytes), let parameters = Self.parameters(pieces.type, values)
         else { return nil }
-        var position = Self.scheme.count
-        guard let type = Self.text(Self.take(until: UInt8(ascii: "/"), &position, bytes), bytes)?.lowercased(),
-            let label = Self.text(Self.take(until: UInt8(ascii: "?"), &position, bytes), bytes)
+        let seeds = pieces.all("secret").map { Self.seed($0.value, bytes) }
+        // Of two seeds, either may be the right one.
+        guard let first = seeds.first, let seed = first,
+            seeds.allSatisfy({ $0.map { Self.isEqual($0, seed, in: bytes) } ?? false })
         else { return nil }
-        var (seed, display): (Range<Int>?, Range<Int>?)
-        var values: [ExactText: String] = [:]
-        while position < bytes.count {
-            let pair = Self.take(until: UInt8(ascii: "&"), &position, bytes)
-            var start = pair.lowerBound
-            let name = Self.take(until: UInt8(ascii: "="), &start, bytes.extracting(..<pair.upperBound))
-            guard let key = Self.text(name, bytes)?.lowercased(), values.updateValue("", forKey: key.exact) == nil
-            else {
-                return nil
-            }
-            switch key {
-            case "secret":
-                guard let found = Self.seed(start..<pair.upperBound, bytes) else { return nil }
-                seed = found
-            case "codedisplay": display = start..<pair.upperBound
-            default:
-                guard let value = Self.text(start..<pair.upperBound, bytes, isQuery: true) else { return nil }
-                values[key.exact] = value
-            }
-        }
-        guard let seed, let parameters = Self.parameters(type, values) else { return nil }
-        let parts = label.exact.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(parts.last ?? "").drop { $0 == " " }
         self.seed = seed
-        self.display = display
         self.parameters = parameters
-        issuer = values["issuer"] ?? (parts.count == 2 ? String(parts[0]) : nil)
-        userName = name.isEmpty ? nil : String(name)
+        display = pieces.all("codedisplay").first?.value
+        issuer = values["issuer"] ?? names.issuer
+        userName = names.user
+        isPlain = pieces.label != nil && Set(pieces.parameters.map(\.name.exact)).count == pieces.parameters.count
     }
 
-    private static func parameters(_ type: String, _ values: [ExactText: String]) -> OneTimePasswordParameters? {
+    /// How the codes are made, by the kind of address and the values of its parameters; nil for an unknown kind.
+    static func parameters(_ type: String, _ values: [ExactText: String]) -> OneTimePasswordParameters? {
         guard let period = Int(values["period"] ?? "\(OneTimePasswordParameters.standardPeriod)"),
             let digits = Int(values["digits"] ?? "\(OneTimePasswordParameters.standardDigits)"),
             let algorithm = OneTimePasswordParameters.algorithm(named: values["algorithm"] ?? "SHA1")
@@ -69,8 +46,8 @@ package struct OneTimePasswordParts: Hashable, Sendable {
         let isSteam = type == "steam" || values["encoder"]?.lowercased() == "steam"
         switch type {
         case "totp", "steam":
-            // A counter, or another encoder, would give other codes.
-            guard values["counter"] == nil, isSteam || values["encoder"] == nil else { return nil }
+            // A counter, or another encoder, would give other codes; some programs write the zero of their form.
+            guard values["counter"] ?? "0" == "0", isSteam || values["encoder"] == nil else { return nil }
             return OneTimePasswordParameters(
                 isSteam ? .steam(period: period) : .time(period: period), algorithm: algorithm, digits: digits)
         case "hotp":
@@ -78,22 +55,6 @@ package struct OneTimePasswordParts: Hashable, Sendable {
             return OneTimePasswordParameters(.counter(counter), algorithm: algorithm, digits: digits)
         default: return nil
         }
-    }
-
-    /// The range up to `end`, which is skipped.
-    private static func take(
-        until end: UInt8, _ position: inout Int, _ bytes: borrowing Span<UInt8>
-    ) -> Range<Int> {
-        let start = position
-        while position < bytes.count, bytes[position] != end { position += 1 }
-        defer { position = min(bytes.count, position + 1) }
-        return start..<position
-    }
-
-    /// - Parameter isQuery: true for a value behind `?`, in which some programs write a space as `+`.
-    private static func text(_ range: Range<Int>, _ bytes: borrowing Span<UInt8>, isQuery: Bool = false) -> String? {
-        String(validating: range.map { isQuery && bytes[$0] == UInt8(ascii: "+") ? 0x20 : bytes[$0] }, as: UTF8.self)
-            .flatMap { WebAddress.percentDecoded($0) }
     }
 
     /// The position of a base32 seed, without padding that is percent-encoded; nil if it is not one.
@@ -109,8 +70,8 @@ package struct OneTimePasswordParts: Hashable, Sendable {
         return seed
     }
 
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
+    private static func isEqual(_ one: Range<Int>, _ other: Range<Int>, in bytes: borrowing Span<UInt8>) -> Bool {
+        one.count == other.count && zip(one, other).allSatisfy { bytes[$0] == bytes[$1] }
     }
 
     private static func isBase32(_ byte: UInt8) -> Bool {

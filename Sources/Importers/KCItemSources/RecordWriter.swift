@@ -195,9 +195,11 @@ package final class RecordWriter {
         return tokens
     }
 
-    /// Adds a one-time password: an `otpauth:` address, or a base32 seed, from which one is made.
+    /// Adds a one-time password: an `otpauth:` address, or a base32 seed, from which one is made; text that gives no codes
+    /// is kept, and named.
     package func addOneTimePassword(_ secret: borrowing SecretBytes) throws(ForeignFailure) {
         let address = OneTimePasswordAddress.make(of: secret, issuer: title, user: user)
+        if !OneTimePasswordAddress.givesCodes(address) { collector.refuseCode(of: title) }
         let own = returned?.secret(of: .oneTimePassword).flatMap { part in
             OneTimePasswordAddress.isSame(part.bytes, address, issuer: title, user: user) ? part : nil
         }
@@ -205,16 +207,13 @@ package final class RecordWriter {
         try add("one-time password", .oneTimePassword, draft, own?.bytes.copy() ?? address.copy())
     }
 
-    /// Adds a one-time password that an authenticator stores as a base32 seed with parameters.
-    ///
-    /// - Throws: also `ForeignFailure.damaged` for a seed that is not base32.
+    /// Adds a one-time password that an authenticator stores as a base32 seed with parameters; with another seed, no codes
+    /// can be made of it.
     package func addOneTimePassword(
         seed: borrowing SecretBytes, _ parameters: OneTimePasswordParameters
     ) throws(ForeignFailure) {
-        guard
-            let address = OneTimePasswordAddress.make(ofSeed: seed, issuer: givenTitle, user: user, parameters)
-        else { throw .damaged("its seed is not base32") }
-        try addOneTimePassword(address)
+        try addOneTimePassword(
+            OneTimePasswordAddress.make(ofText: seed, issuer: givenTitle, user: user, parameters))
     }
 
     /// Adds a note of the record.
