@@ -11,7 +11,7 @@ import Testing
 @Suite("Importing the password stores of pass and passage", .waitsForPrograms)
 struct PasswordStoreTests {
     /// Acts as gpg: a prefix of each file determines whether it can be decrypted.
-    private struct ScriptedGPG: ForeignSecrets {
+    struct ScriptedGPG: ForeignSecrets {
         func password(_ what: ForeignPassword, _ use: (borrowing SecretBytes) throws -> Void) throws {
             throw GivenSecrets.Unexpected()
         }
@@ -30,16 +30,16 @@ struct PasswordStoreTests {
 
     private static let entries = [
         "github.com":
-            "p\u{e9}\nuser: ada\nsome text\nURL: https://github.com/login\notpauth://totp/x?secret=A\n more\r\n",
-        "example.org/bob": "pw", "Home/Wi-Fi": "radio\n", "empty": "", "otp": "otpauth://totp/y?secret=B\n",
+            "p\u{e9}\nuser: ada\nsome text\nURL: https://github.com/login\notpauth://totp/x?secret=MZXQ\n more\r\n",
+        "example.org/bob": "pw", "Home/Wi-Fi": "radio\n", "empty": "", "otp": "otpauth://totp/y?secret=MZXW\n",
         "it's; rm": "\nonly a note\n",
     ]
 
     private static let items = [
         "genp svce=Wi-Fi: radio", "genp svce=github.com acct=note (ada) desc=secure note: some text\n more\r\n",
-        "genp svce=github.com acct=one-time password (ada) desc=one-time password: otpauth://totp/x?secret=A",
+        "genp svce=github.com acct=one-time password (ada) desc=one-time password: otpauth://totp/x?secret=MZXQ",
         "genp svce=it's; rm acct=note desc=secure note: only a note\n",
-        "genp svce=otp acct=one-time password desc=one-time password: otpauth://totp/y?secret=B",
+        "genp svce=otp acct=one-time password desc=one-time password: otpauth://totp/y?secret=MZXW",
         "inet srvr=example.org acct=bob: pw", "inet srvr=github.com acct=ada: pé",
     ]
 

@@ -37,64 +37,47 @@ struct StoreEntry {
         record.folder = parts.dropLast().joined(separator: "/")
         if content.isEmpty { return collector.leaveOut("record without a secret") }
         guard content.isUTF8 else { return try record.addAttachment(title, content.copy()) }
-        let lines = Self.lines(of: content)
-        let isForm = lines.first.map { Self.equals($0, Self.formName, content) } ?? false
-        let password = isForm ? Self.password(in: lines, content) : lines.first
-        // An empty line ends gopass's header.
-        let end = isForm ? lines.firstIndex(where: \.isEmpty) : nil
-        var rest = SecretBytes(capacity: content.count)
-        var seeds: [Range<Int>] = []
-        var user: String?
-        for (index, line) in lines.enumerated() {
-            if Self.begins(line, "otpauth://", content) {
-                seeds.append(line)
-            } else if index == 0 || index == end || line.upperBound == password?.upperBound {
-                continue
-            } else if let value = Self.value(of: ["user", "username", "login"], line, content), user == nil {
-                user = value
-            } else if let value = Self.value(of: ["url", "website"], line, content), record.addresses.isEmpty {
-                record.addresses = [value]
-            } else {
-                // Line ends are kept in a note.
-                let end = index + 1 < lines.count ? lines[index + 1].lowerBound : content.count
-                content.withBytes { rest.append($0.extracting(line.lowerBound..<end)) }
-            }
+        if let kind = WholeSecret(content) {
+            return try kind == .privateKey
+                ? record.addPrivateKey(content.copy()) : record.addAttachment(title, content.copy())
         }
+        let text = StoreText(content)
+        if let address = text.address { record.addresses = [address] }
+        var user = text.user
         guessNames(&user, record, folder: parts.dropLast().last)
-        if let password, !password.isEmpty, !seeds.contains(password) {
-            let password = content.withBytes { SecretBytes($0.extracting(password)) }
-            try record.addLogin(user: user, password: password)
-        } else {
-            try record.addUser(user)
-        }
-        for seed in seeds {
-            try content.withBytes { span throws(ForeignFailure) in
-                try record.addOneTimePassword(SecretBytes(span.extracting(seed)))
-            }
-        }
-        let isBlank = rest.withBytes { span in span.indices.allSatisfy { [0x20, 0x09, 0x0a, 0x0d].contains(span[$0]) } }
-        if !isBlank { try record.addNote(rest) }
+        try addParts(text, user, content, record)
         try record.finish()
     }
 
-    /// The first line that gopass 1.10 to 1.12 wrote, before lines like those of a mail's header.
-    private static let formName = "GOPASS-SECRET-1.0"
-
-    /// The password in gopass's form, which is a line above the first empty one; nil if there is none.
-    private static func password(in lines: [Range<Int>], _ content: borrowing SecretBytes) -> Range<Int>? {
-        let name = "password:"
-        for line in lines.dropFirst() {
-            if line.isEmpty { return nil }
-            guard begins(line, name, content) else { continue }
-            let start = line.lowerBound + name.utf8.count
-            let isBlank = content.withBytes { start < line.upperBound && $0[start] == 0x20 }
-            return start + (isBlank ? 1 : 0)..<line.upperBound
+    private func addParts(
+        _ text: StoreText, _ user: String?, _ content: borrowing SecretBytes, _ record: RecordWriter
+    ) throws(ForeignFailure) {
+        if let password = text.password, !password.isEmpty {
+            try record.addLogin(user: user, password: content.withBytes { SecretBytes($0.extracting(password)) })
+        } else {
+            try record.addUser(user)
         }
-        return nil
+        for code in text.codes {
+            guard let address = StoreText.secret(of: code, content, issuer: record.title, user: user) else { continue }
+            try record.addOneTimePassword(address)
+        }
+        if text.hasOddCode { record.collector.refuseCode(of: record.title) }
+        if let binary = text.binary, let bytes = StoreText.bytes(of: binary, content) {
+            try record.addAttachment(binary.name ?? record.title, bytes)
+        }
+        var note = SecretBytes(capacity: content.count)
+        content.withBytes { bytes in
+            for line in text.note { note.append(bytes.extracting(line)) }
+        }
+        if !Self.isBlank(note) { try record.addNote(note) }
     }
 
-    private static func equals(_ line: Range<Int>, _ text: String, _ content: borrowing SecretBytes) -> Bool {
-        content.withBytes { $0.extracting(line).isEqual(to: text.utf8.span) }
+    /// True for a note without text; a line before YAML is none.
+    private static func isBlank(_ note: borrowing SecretBytes) -> Bool {
+        note.withBytes { bytes in
+            let text = bytes.indices.filter { ![0x20, 0x09, 0x0a, 0x0d].contains(bytes[$0]) }.map { bytes[$0] }
+            return text.isEmpty || text == Array("---".utf8)
+        }
     }
 
     /// Guesses the address and the user: files are often named after the host, or after the user in a folder of the
@@ -107,42 +90,5 @@ struct StoreEntry {
             record.addresses = [folder]
             user = user ?? record.title
         }
-    }
-
-    /// The lines, without line ends.
-    private static func lines(of content: borrowing SecretBytes) -> [Range<Int>] {
-        content.withBytes { bytes in
-            var lines: [Range<Int>] = []
-            var start = 0
-            while start < bytes.count {
-                let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
-                let last = end > start && bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
-                lines.append(start..<last)
-                start = end + 1
-            }
-            return lines
-        }
-    }
-
-    private static func begins(_ line: Range<Int>, _ text: String, _ content: borrowing SecretBytes) -> Bool {
-        content.withBytes { bytes in
-            let wanted = Array(text.utf8)
-            return line.count >= wanted.count
-                && wanted.indices.allSatisfy { index in
-                    let byte = bytes[line.lowerBound + index]
-                    return byte == wanted[index] || byte | 0x20 == wanted[index]
-                }
-        }
-    }
-
-    /// The text after `name:`, which is not a secret.
-    private static func value(
-        of names: [String], _ line: Range<Int>, _ content: borrowing SecretBytes
-    ) -> String? {
-        guard let name = names.first(where: { begins(line, $0 + ":", content) }) else { return nil }
-        let start = line.lowerBound + name.utf8.count + 1
-        let text = content.withBytes { $0.extracting(start..<line.upperBound).utf8Text }
-        let trimmed = text?.drop { $0 == " " || $0 == "\t" }
-        return trimmed.flatMap { $0.isEmpty ? nil : String($0) }
     }
 }
