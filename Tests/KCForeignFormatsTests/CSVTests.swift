@@ -26,9 +26,9 @@ struct CSVTests {
         ),
         (
             "Apple",
-            "Title,URL,Username,Password,Notes,OTPAuth\n\"a.example (ada)\",https://a.example/,ada,\"q\"\"q\",,otpauth://totp/x?secret=A\n",
+            "Title,URL,Username,Password,Notes,OTPAuth\n\"a.example (ada)\",https://a.example/,ada,\"q\"\"q\",,otpauth://totp/x?secret=MZXQ\n",
             [
-                "genp svce=a.example acct=one-time password (ada) desc=one-time password: otpauth://totp/x?secret=A",
+                "genp svce=a.example acct=one-time password (ada) desc=one-time password: otpauth://totp/x?secret=MZXQ",
                 "inet srvr=a.example acct=ada: q\"q",
             ]
         ),
@@ -250,5 +250,37 @@ struct CSVTests {
                 Issue.record("another failure: \(error)")
             }
         }
+    }
+
+    @Test("Apple Passwords: an address without a label is a one-time password, of the code that its seed gives")
+    func appleCode() throws {
+        let contents = try read(
+            "Title,URL,Username,Password,Notes,OTPAuth\n"
+                + "shop.example (zoe),https://shop.example/,zoe,pw-1,,otpauth://totp?secret=JBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30\n"
+        )
+        #expect(
+            try contents.listing == [
+                "genp svce=shop.example acct=one-time password (zoe) desc=one-time password: "
+                    + "otpauth://totp/shop.example%20%28zoe%29:zoe?secret=JBSWY3DPEHPK3PXP&issuer=shop.example%20%28zoe%29",
+                "inet srvr=shop.example acct=zoe: pw-1",
+            ])
+        #expect(contents.refused == [])
+    }
+
+    @Test("Firefox: a repeated ID refuses the later row, by its line, and an equal row is the same record")
+    func repeatedID() throws {
+        let head =
+            #""url","username","password","httpRealm","formActionOrigin","guid","timeCreated","timeLastUsed","timePasswordChanged""#
+            + "\n"
+        func row(_ host: String, _ id: String, date: String = "1600000000000") -> String {
+            #""https://\#(host).example","ada","pw-\#(host)",,"https://\#(host).example","{\#(id)}","\#(date)","\#(date)","\#(date)""#
+                + "\n"
+        }
+        let contents = try read(
+            head + row("a", "4d99") + row("b", "4d99") + row("c", "4d9a") + row("a", "4d99", date: "1600000000001"))
+        #expect(
+            try contents.listing == ["inet srvr=a.example acct=ada: pw-a", "inet srvr=c.example acct=ada: pw-c"])
+        #expect(contents.refused.map(\.name) == ["line 3"] && contents.duplicates == 1)
+        #expect(contents.refused.map(\.problem) == [.damaged("another record has the same ID")])
     }
 }

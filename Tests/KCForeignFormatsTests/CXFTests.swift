@@ -187,4 +187,39 @@ struct CXFTests {
             #""extensions":[{"name":"x"}],"credentials":[{"type":"ssh-key","privateKey":"AAEC","keyComment":"c"}]"#)
         #expect(key.leftOut.map(\.kind) == ["extension of another program", "comment of a key"])
     }
+
+    private static let withFile =
+        #"{"version":{"major":1,"minor":0},"exporterRpId":"e","exporterDisplayName":"E","timestamp":1,"accounts":[{"id":"A","items":["#
+        + #"{"id":"aQ","title":"T","creationAt":1700000000000,"modifiedAt":1.5,"credentials":[{"type":"basic-auth","#
+        + #""username":{"value":"ada"},"password":{"value":"pw"}},{"type":"file","id":"ZmlsZQ","name":"a.pdf","decryptedSize":3,"#
+        + #""integrityHash":"ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0"},{"type":"file","id":"b","name":"b.pdf"},"#
+        + #"{"type":"file","id":"c","name":"c.pdf","integrityHash":"AAAA"}]}]}]}"#
+
+    @Test("A zip file with the JSON is read; its files are attachments, and those missing or altered are named")
+    func zipped() throws {
+        for folder in ["", "Export/"] {
+            let zip = ZipWriter.zip(
+                [
+                    ("cxf.json", Self.withFile), ("documents/ZmlsZQ", "abc"), ("documents/c", "changed"),
+                    ("documents/other", "x"), ("index.html", "<p>"),
+                ].map { (folder + $0.0, Array($0.1.utf8)) })
+            #expect(try KnownFormats.recognise(ForeignReading.input(zip)).name == "cxf")
+            let contents = try ForeignReading.read(zip, as: CXFFormat())
+            #expect(
+                try contents.listing == [
+                    "genp svce=T acct=a.pdf (ada) desc=attachment: abc", "genp svce=T acct=ada: pw",
+                ])
+            #expect(contents.refused.map(\.name) == ["T: b.pdf", "T: c.pdf"])
+            #expect(
+                contents.leftOut.map { "\($0.count) \($0.kind)" }
+                    == ["2 unreadable date", "2 file of no imported record"])
+            #expect(contents.details == "from 'E'")
+        }
+        let alone = try ForeignReading.read(Self.withFile, as: CXFFormat())
+        #expect(alone.refused == [] && alone.leftOut.map(\.kind) == ["unreadable date", "file beside the JSON"])
+        let other = ZipWriter.zip([("cxf.json", Array("{}".utf8))])
+        #expect(throws: ForeignFailure.unknownFormat) { try KnownFormats.recognise(ForeignReading.input(other)) }
+        let encrypted = ForeignReading.input(ZipWriter.zip([("index.jwe", Array("x".utf8))]))
+        #expect(try KnownFormats.refusal(of: encrypted)?.name == "cxp")
+    }
 }

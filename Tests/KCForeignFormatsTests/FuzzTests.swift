@@ -156,6 +156,12 @@ struct FuzzTests {
         Sample("andOTP", AuthenticatorSamples.andOTP),
         Sample("FreeOTP+", AuthenticatorSamples.freeOTPPlus),
         Sample("Stratum", AuthenticatorSamples.stratum),
+        Sample("Proton Authenticator", AuthenticatorSamples.proton),
+        Sample("2FAuth", AuthenticatorSamples.twoFAuth),
+        Sample("FreeOTP", AuthenticatorSamples.freeOTP),
+        Sample(
+            "Proton Authenticator, encrypted", fixture: "Authenticators/proton-authenticator.json", password: "pw one",
+            cost: 20),
         Sample("Aegis, encrypted", fixture: "Authenticators/aegis.json", password: "pw one", cost: 4),
         Sample("2FAS, encrypted", fixture: "Authenticators/backup.2fas", password: "pw one", cost: 4),
         Sample("Stratum, encrypted", fixture: "Authenticators/stratum.authpro", password: "pw one", cost: 20),

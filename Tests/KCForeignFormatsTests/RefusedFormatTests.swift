@@ -20,6 +20,15 @@ struct RefusedFormatTests {
         ("openpgp", Array("-----BEGIN PGP MESSAGE-----\n\nabc\n".utf8)),
         ("json-utf-16", [0xff, 0xfe] + Array("{\0\"\0".utf8)), ("json-utf-16", [0xfe, 0xff] + Array("\0[\0{".utf8)),
         ("text-utf-16", [0xff, 0xfe] + Array("k\0:\0".utf8)), ("text-utf-16", [0xfe, 0xff] + Array("\0k\0:\0".utf8)),
+        ("freeotp-backup", [0xac, 0xed, 0, 5, 0x73, 0x72, 0, 17] + Array("java.util.HashMap".utf8)),
+        (
+            "freeotp-store",
+            Array(#"<?xml version='1.0'?><map><string name="masterKey">{}</string></map>"#.utf8)
+        ),
+        (
+            "lastpass-authenticator",
+            Array(#"{"deviceId":"d","accounts":[{"issuerName":"a","originalIssuerName":"a","secret":"x"}]}"#.utf8)
+        ),
         ("age", Array("age-encryption.org/v1\n-> X25519".utf8)),
         ("age-passphrase", Array("age-encryption.org/v1\n-> scrypt x".utf8)),
         ("kcbackup-device-key", Array("# kcbackup device key of KC-x\nKCBACKUP".utf8)),

@@ -34,7 +34,7 @@ struct UnknownMemberTests {
         + #""username":"u","email":"e","collections":[{"id":"c","title":"C","items":[{"item":"aQ"}]}],"items":[{"id":"aQ","#
         + #""creationAt":1,"modifiedAt":2,"title":"T","tags":[],"scope":{"urls":["https://a.example"],"androidApps":[]},"#
         + #""credentials":[{"type":"basic-auth","username":{"id":"i","fieldType":"string","value":"ada"},"#
-        + #""password":{"fieldType":"concealed-string","value":"pw"}},{"type":"totp","secret":"A","period":30,"digits":6,"#
+        + #""password":{"fieldType":"concealed-string","value":"pw"}},{"type":"totp","secret":"MZXQ","period":30,"digits":6,"#
         + #""algorithm":"sha1"},{"type":"note","content":{"fieldType":"string","value":"n"}}]}]}]}"#
     private static let keepass = KDBXForge.xml(
         KDBXForge.entry(
@@ -74,6 +74,8 @@ struct UnknownMemberTests {
             StratumFormat(), AuthenticatorSamples.stratum,
             [#""CopyCount":2"#, #""Name":"Home""#, #""CategoryId":"c""#, #""CustomIcons":[]"#]
         ),
+        (ProtonAuthenticatorFormat(), AuthenticatorSamples.proton, [#""note":"n""#, #""name":"ada""#]),
+        (TwoFAuthFormat(), AuthenticatorSamples.twoFAuth, [#""digits":6"#, #""schema":1"#]),
         (
             KeeperFormat(), KeeperEnpassTests.keeper,
             [#""can_edit":true"#, #""publicKey":"ssh-x""#]

@@ -138,6 +138,10 @@ struct MappingTests {
                 ["xdg:schema": "org.gnome.Evolution.Data.Source", "e-source-uid": "7"],
                 ["svce": "Evolution", "acct": "7"]
             ),
+            (
+                ["xdg:schema": "org.qt.keychain", "user": "ada", "server": "mail.example", "type": "plaintext"],
+                ["svce": "mail.example", "acct": "ada"]
+            ),
             (["unique": "ssh-store:/home/ada/.ssh/id"], ["svce": "ssh", "acct": "/home/ada/.ssh/id"]),
             (
                 ["xdg:schema": "chrome_libsecret_os_crypt_password_v2", "application": "chrome"],

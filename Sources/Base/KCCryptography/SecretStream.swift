@@ -10,19 +10,22 @@ package import KCByteStreams
 package enum SecretStream {
     /// The length of a header in bytes.
     package static let headerLength = 24
+    // Of a message that others follow, and of the last one.
+    private static let messageTag: UInt8 = 0
     private static let finalTag: UInt8 = 3
     private static let macLength = 16
 
-    /// The plaintext of a stream that consists of one message, marked as the last one.
+    /// The plaintext of a stream that consists of one message.
     ///
     /// - Parameters:
     ///   - sealed: the encrypted tag, the ciphertext and a 16-byte code.
     ///   - key: 32 bytes.
     ///   - header: 24 bytes.
-    /// - Throws: `CryptographyFailure` (`authentication`, also for a message that is not the last one,
+    ///   - marksEnd: false for writers that do not mark the message as the last one.
+    /// - Throws: `CryptographyFailure` (`authentication`, also for a message that is not marked as it has to be,
     ///   `unsupportedParameters` for another length of the key or header, `library`).
     package static func open(
-        _ sealed: borrowing Span<UInt8>, key: borrowing SecretBytes, header: [UInt8]
+        _ sealed: borrowing Span<UInt8>, key: borrowing SecretBytes, header: [UInt8], marksEnd: Bool = true
     ) throws(CryptographyFailure) -> SecretBytes {
         try LibCrypto.require(header.count, is: headerLength, "header length")
         guard sealed.count > macLength else { throw .authentication }
@@ -39,7 +42,8 @@ package enum SecretStream {
         }
         let macKey = start.withBytes { SecretBytes($0.extracting(..<32)) }
         let mac = try code(of: block, ciphertext, key: macKey)
-        guard constantTimeEqual(mac, SecretBytes(sealed.extracting((sealed.count - macLength)...))), tag == finalTag
+        guard constantTimeEqual(mac, SecretBytes(sealed.extracting((sealed.count - macLength)...))),
+            tag == finalTag || tag == messageTag && !marksEnd
         else { throw .authentication }
         var cipher = try BlockCipher(.chaCha20, .decrypt, key: messageKey, iv: ([2, 0, 0, 0] + nonce).span)
         var plaintext = SecretBytes(capacity: ciphertext.count)

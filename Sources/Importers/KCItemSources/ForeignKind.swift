@@ -34,6 +34,9 @@ package enum ForeignKind: String, CaseIterable, Hashable, Sendable {
     case twoFAS = "2fas"
     case andOTP = "andotp"
     case freeOTPPlus = "freeotp-plus"
+    case freeOTP = "freeotp"
+    case twoFAuth = "2fauth"
+    case protonAuthenticator = "proton-authenticator"
     case stratum
     case ente
     case kubernetes
@@ -78,6 +81,9 @@ package enum ForeignKind: String, CaseIterable, Hashable, Sendable {
         case .twoFAS: "2FAS backup"
         case .andOTP: "andOTP backup"
         case .freeOTPPlus: "FreeOTP+ export"
+        case .freeOTP: "file of FreeOTP's tokens"
+        case .twoFAuth: "2FAuth export"
+        case .protonAuthenticator: "Proton Authenticator export"
         case .stratum: "Stratum backup"
         case .ente: "Ente Auth export"
         case .kubernetes: "file of Kubernetes objects"

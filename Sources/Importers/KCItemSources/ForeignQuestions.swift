@@ -23,11 +23,12 @@ extension ForeignKind {
     private var hasPassword: Bool {
         switch self {
         case .gnomeKeyring, .kwallet, .macKeychain, .bitwarden, .opVault, .passage, .keePass, .keePass1,
-            .passwordSafe, .appleBackup, .firefox, .chromium, .aegis, .twoFAS, .andOTP, .stratum, .ente:
+            .passwordSafe, .appleBackup, .firefox, .chromium, .aegis, .twoFAS, .andOTP, .stratum, .ente,
+            .protonAuthenticator:
             true
         case .items, .kwalletXML, .csv, .keychainDump, .onePassword, .onePasswordPIF, .dashlane, .protonPass, .keeper,
             .enpass, .gitCredentials, .pass, .cxf, .keePassXML, .netrc, .networkManager, .otpAuth, .qrPicture,
-            .freeOTPPlus, .kubernetes:
+            .freeOTPPlus, .freeOTP, .twoFAuth, .kubernetes:
             false
         }
     }

@@ -44,6 +44,10 @@ package struct KeyringSchema: Hashable, Sendable {
             itemClass = .genericPassword
             set(.svce, "Evolution")
             set(.acct, item["e-source-uid"])
+        case "org.qt.keychain":
+            itemClass = .genericPassword
+            set(.svce, item["server"] ?? label)
+            set(.acct, item["user"])
         case "org.gnome.OnlineAccounts":
             itemClass = .genericPassword
             set(.svce, "GNOME Online Accounts")

@@ -38,6 +38,17 @@ enum AuthenticatorSamples {
         + #""Username":"eve","Secret":"\#(seed)","Pin":null,"Algorithm":2,"Digits":8,"Period":30,"Counter":5,"Ranking":1}],"#
         + #""Categories":[{"Id":"c","Name":"Home","Ranking":0}],"AuthenticatorCategories":[{"CategoryId":"c","#
         + #""AuthenticatorSecret":"\#(seed)","Ranking":0}],"CustomIcons":[]}"#
+    static let proton =
+        #"{"version":1,"entries":[{"id":"1","content":{"uri":"otpauth://totp/Forum:ada?secret=\#(seed)&issuer=Forum","#
+        + #""entry_type":"Totp","name":"ada"},"note":"n"},{"id":"2","content":{"uri":"steam://MTIzNDU2Nzg=","#
+        + #""entry_type":"Steam","name":"eve"},"note":null}]}"#
+    static let twoFAuth =
+        #"{"app":"2fauth_v5.0.3","schema":1,"datetime":"2026-01-01T00:00:00Z","data":[{"otp_type":"totp","account":"ada","#
+        + #""service":"Forum","icon":null,"secret":"\#(seed)","digits":6,"algorithm":"sha1","period":30,"counter":null,"#
+        + #""legacy_uri":"otpauth://totp/Forum%3Aada?secret=\#(seed)"}]}"#
+    static let freeOTP =
+        #"<map><string name="Forum:ada">{"algo":"SHA1","counter":0,"digits":6,"issuerExt":"Forum","label":"ada","#
+        + #""period":30,"secret":[\#(numbers)],"type":"TOTP"}</string><string name="tokenOrder">["Forum:ada"]</string></map>"#
     static let addresses =
         "otpauth://totp/Forum:ada?secret=\(seed)&issuer=Forum\r\n\notpauth://hotp/Shop:eve?secret=\(seed)&counter=5\n"
         + transfer + "\n"

@@ -18,6 +18,7 @@ struct KeyringAgreementTests {
         ["xdg:schema": "org.freedesktop.NetworkManager.Connection", "connection-uuid": "1", "setting-name": "wifi"],
         ["xdg:schema": "org.gnome.Evolution.Data.Source", "e-source-uid": "7"],
         ["xdg:schema": "org.gnome.OnlineAccounts", "goa-identity": "g"],
+        ["xdg:schema": "org.qt.keychain", "user": "ada", "server": "mail.example", "type": "plaintext"],
         ["xdg:schema": "chrome_libsecret_os_crypt_password_v2", "application": "chrome"],
         ["xdg:schema": "org.gnome.keyring.Note"], ["xdg:schema": "org.freedesktop.Secret.Generic", "a": "1"],
         ["xdg:schema": "org.example.App", "b": "2", "a": "1"], ["unique": "ssh-store:/home/ada/.ssh/id"],

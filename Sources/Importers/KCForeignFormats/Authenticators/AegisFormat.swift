@@ -82,11 +82,16 @@ private struct AegisReader: JSONRecords {
             type: type, algorithm: try text(info["algo"]), digits: try json.optionalInteger(info["digits"]),
             period: try json.optionalInteger(info["period"]), counter: try json.optionalInteger(info["counter"]))
         let note = try filled(entry["note"])
+        let hasNote =
+            switch note {
+            case .some: true
+            case .none: false
+            }
         let groups = try groups(of: entry)
         try leaveOutMarks(of: entry)
         try record(
             of: entry, id: id, issuer: try text(entry["issuer"]) ?? "", user: try text(entry["name"]), code,
-            seed: try filled(info["secret"])
+            seed: try filled(info["secret"]), hasOthers: hasNote
         ) { record throws(ForeignFailure) in
             record.folder = groups.first
             if groups.count > 1 { record.describe("tags", groups.dropFirst().joined(separator: ", ")) }

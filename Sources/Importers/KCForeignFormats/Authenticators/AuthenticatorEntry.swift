@@ -47,11 +47,16 @@ extension JSONRecords {
     ///   - id: its ID, if the format has one.
     ///   - issuer: the name of the service; may be empty.
     ///   - seed: in base32.
+    ///   - hasOthers: true if the entry has other parts, which are kept if the code is damaged.
     func record(
         of entry: ForeignJSON.Value, id: String? = nil, issuer: String, user: String?, _ code: AuthenticatorCode,
-        seed: borrowing SecretBytes?, prepare: (RecordWriter) throws(ForeignFailure) -> Void
+        seed: borrowing SecretBytes?, hasOthers: Bool = false,
+        prepare: (RecordWriter) throws(ForeignFailure) -> Void
     ) throws(ForeignFailure) {
-        let parameters = try code.parameters()
+        var parameters: OneTimePasswordParameters?
+        let isSound = try collector.part("one-time password", of: issuer) { () throws(ForeignFailure) in
+            parameters = try code.parameters()
+        }
         let record: RecordWriter
         if let id {
             record = RecordWriter(collector, identity: id, title: issuer)
@@ -67,10 +72,13 @@ extension JSONRecords {
         try record.addUser(user)
         try prepare(record)
         guard let parameters else {
-            return try record.addObject("one-time password of another kind", json.source(entry))
+            // With its code refused by name, nothing of the entry is lost either.
+            return try record.addObject(
+                isSound ? "one-time password of another kind" : "damaged one-time password", json.source(entry))
         }
         switch seed {
         case .some(let seed): try record.addOneTimePassword(seed: seed, parameters)
+        case .none where hasOthers: collector.refuse("one-time password", of: record.title, "it has no seed")
         case .none: throw .damaged("it has no seed")
         }
         try record.addUnread(of: entry, in: json)
@@ -84,15 +92,15 @@ enum AuthenticatorSeal {
     /// - Parameters:
     ///   - sealed: the ciphertext and its tag.
     ///   - nonce: 12 bytes.
+    ///   - data: what is authenticated beside the ciphertext.
     /// - Throws: `CryptographyFailure`, but not `authentication`.
     static func open(
-        _ sealed: [UInt8], key: borrowing SecretBytes, nonce: Nonce
+        _ sealed: [UInt8], key: borrowing SecretBytes, nonce: Nonce, associatedData data: [UInt8] = []
     ) throws(CryptographyFailure) -> SecretBytes? {
         var plaintext = SecretBytes(capacity: sealed.count)
-        let nothing: [UInt8] = []
         do throws(CryptographyFailure) {
             var cipher = try AuthenticatedCipher(.aes256GCM, key: key)
-            try cipher.open(sealed.span, nonce: nonce, associatedData: nothing.span, into: &plaintext)
+            try cipher.open(sealed.span, nonce: nonce, associatedData: data.span, into: &plaintext)
         } catch .authentication {
             return nil
         }

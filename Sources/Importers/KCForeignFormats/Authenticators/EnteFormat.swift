@@ -78,7 +78,8 @@ private struct EnteSeal {
         try secrets.password(.file(.ente)) { password in
             let key = try Argon2.derive(password: password, salt: salt, .id, cost, count: 32)
             do throws(CryptographyFailure) {
-                opened = try SecretStream.open(sealed.span, key: key, header: header)
+                // Ente's own exports do not mark the end, although its document says so.
+                opened = try SecretStream.open(sealed.span, key: key, header: header, marksEnd: false)
             } catch .authentication {
                 throw ForeignFailure.wrongPasswordOrDamaged
             }

@@ -21,44 +21,44 @@ package struct FreeOTPPlusFormat: ForeignFormat {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         let json = try ForeignJSON(file)
         let collector = RecordCollector(format: name, date: file.modified)
-        try FreeOTPPlusReader(json: json, collector: collector).add()
+        let tokens = try json.list(json.root["tokens"], required: "its list of tokens")
+        let reader = FreeOTPReader(json: json, collector: collector)
+        for (index, token) in tokens.enumerated() {
+            try collector.record(token, of: json, title: token["issuerExt"], number: index + 1) {
+                () throws(ForeignFailure) in try reader.add(token)
+            }
+        }
         json.skip("tokenOrder", of: json.root)
         collector.leaveOut(unknown: json.unread)
         return try collector.finish(details: "", isPlaintext: true)
     }
 }
 
-/// Reads the tokens of an export.
-private struct FreeOTPPlusReader: JSONRecords {
+/// Reads tokens of FreeOTP and FreeOTP+.
+struct FreeOTPReader: JSONRecords {
     let json: ForeignJSON
     let collector: RecordCollector
 
-    func add() throws(ForeignFailure) {
-        let tokens = try json.list(json.root["tokens"], required: "its list of tokens")
-        for (index, token) in tokens.enumerated() {
-            try collector.record(token, of: json, title: token["issuerExt"], number: index + 1) {
-                () throws(ForeignFailure) in
-                guard token.isObject else { throw .damaged("it is not an object") }
-                try add(token)
-            }
-        }
-    }
-
-    private func add(_ token: ForeignJSON.Value) throws(ForeignFailure) {
+    func add(_ token: ForeignJSON.Value) throws(ForeignFailure) {
+        guard token.isObject else { throw .damaged("it is not an object") }
         guard let type = try text(token["type"])?.lowercased() else { throw .damaged("its kind of code is missing") }
         let given = try text(token["issuerInt"])
-        let issuer = try text(token["issuerExt"]) ?? given ?? ""
+        let first = try text(token["issuerExt"]) ?? given ?? ""
+        // The names that the user gave to a token later.
+        let issuer = try text(token["issuerAlt"]) ?? first
         let code = AuthenticatorCode(
             // FreeOTP+ has no type of its own for Steam.
-            type: type == "totp" && issuer.exact == "Steam" ? "steam" : type, algorithm: try text(token["algo"]),
+            type: type == "totp" && first.exact == "Steam" ? "steam" : type, algorithm: try text(token["algo"]),
             digits: try json.optionalInteger(token["digits"]), period: try json.optionalInteger(token["period"]),
             counter: try json.optionalInteger(token["counter"]))
         leaveOut("icon", token["image"])
         leaveOut("icon", token["imageAlt"])
-        let user = try text(token["label"])
+        let label = try text(token["label"])
+        let user = try text(token["labelAlt"]) ?? label
         try record(of: token, issuer: issuer, user: user, code, seed: try seed(token["secret"])) {
             record throws(ForeignFailure) in
-            if let given, !given.isEmpty, given.exact != issuer.exact { record.describe("issuer", given) }
+            let others = [given, first].compactMap(\.self).filter { !$0.isEmpty && $0.exact != issuer.exact }
+            record.describe("issuer", others.first)
         }
     }
 

@@ -76,11 +76,9 @@ private struct StratumReader: JSONRecords {
         guard let type = try json.optionalInteger(entry["Type"]) else { throw .damaged("its kind of code is missing") }
         let algorithms = ["SHA1", "SHA256", "SHA512"]
         let algorithm = try json.optionalInteger(entry["Algorithm"]) ?? 0
-        guard algorithms.indices.contains(Int(clamping: algorithm)) else {
-            throw .damaged("its hash function is not known")
-        }
+        let hash = algorithms.indices.contains(Int(clamping: algorithm)) ? algorithms[Int(algorithm)] : "\(algorithm)"
         let code = AuthenticatorCode(
-            type: [1: "hotp", 2: "totp", 4: "steam"][type] ?? "\(type)", algorithm: algorithms[Int(algorithm)],
+            type: [1: "hotp", 2: "totp", 4: "steam"][type] ?? "\(type)", algorithm: hash,
             digits: try json.optionalInteger(entry["Digits"]), period: try json.optionalInteger(entry["Period"]),
             counter: try json.optionalInteger(entry["Counter"]))
         let seed = try filled(entry["Secret"])

@@ -83,7 +83,7 @@ private struct TwoFASReader: JSONRecords {
         let name = try text(service["name"]).flatMap { $0.isEmpty ? nil : $0 } ?? issuer ?? ""
         let user = try text(otp?["account"]).flatMap { $0.isEmpty ? nil : $0 } ?? label
         let group = try text(service["groupId"]).flatMap { groups[$0.exact] }
-        let modified = ForeignDate.milliseconds(try json.optionalInteger(service["updatedAt"]))
+        let modified = collector.date(service["updatedAt"], of: json) { ForeignDate.milliseconds($0) }
         leaveOut("icon", service["badge"])
         // The address of the code, which has the same members, and the place and looks of the service.
         json.skip("link", "source", of: otp)

@@ -68,6 +68,7 @@ package struct CSVFormat: ForeignFormat {
         var reader = table.reader
         reader.hasEscapes = product?.hasEscapes == true
         let counts = Self.cellCounts(roles, product)
+        let ids = CSVIdentities()
         while let reading = try reader.nextOrDamaged(in: bytes) {
             try collector.record("\(place) \(reading.line)") { () throws(ForeignFailure) in
                 let row = try reading.row()
@@ -78,10 +79,11 @@ package struct CSVFormat: ForeignFormat {
                     throw .damagedLine(
                         row.line, "it has \(row.countInWords), where the first line has \(named.count)")
                 }
-                try CSVRecord(
+                let record = CSVRecord(
                     row: row.filled(to: roles.count), roles: roles, names: names, product: product, collector: collector
                 )
-                .add(bytes)
+                guard ids.accepts(record, bytes) else { throw .damaged("another record has the same ID") }
+                try record.add(bytes)
             }
         }
         return product?.name

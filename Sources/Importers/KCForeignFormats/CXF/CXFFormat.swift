@@ -3,14 +3,16 @@ internal import KCExportFormats
 package import KCItemSources
 internal import KCKeychainModel
 
-/// JSON in the Credential Exchange Format 1.0 of the FIDO Alliance, and in its drafts.
+/// JSON in the Credential Exchange Format 1.0 of the FIDO Alliance, and in its drafts; alone, or in a zip file with the
+/// files that belong to it.
 package struct CXFFormat: ForeignFormat {
     package let kind = ForeignKind.cxf
 
     package init() {}
 
-    package func recognises(_ input: ForeignInput) -> Bool {
+    package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
+        if let names = try ForeignZip.names(in: input) { return try CXFArchive.isOne(file, names) }
         let isObject = file.bytes.withBytes { bytes in
             bytes.indices.prefix(64).first { ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].contains(bytes[$0]) }
                 .map { bytes[$0] == UInt8(ascii: "{") } ?? false
@@ -35,22 +37,34 @@ package struct CXFFormat: ForeignFormat {
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        let document = try ForeignJSON(file)
-        guard let accounts = Self.accounts(document) else { throw ForeignFailure.notOfFormat(title: title) }
-        if let major = document.integer(document.root["version"]?["major"]), major > 1 {
-            throw ForeignFailure.unknownVariant("version \(major) of the format")
-        }
         let collector = RecordCollector(format: name, date: file.modified)
-        for account in accounts { try CXFRecords(document, account, collector).add() }
-        // They describe the export, not records.
-        document.skip("version", "exporterRpId", "exporterDisplayName", "timestamp", of: document.root)
-        collector.leaveOut(unknown: document.unread)
-        let exporter = document.text(document.root["exporterDisplayName"]) ?? ""
+        let isZip = try ForeignZip.names(in: input) != nil
+        let archive = isZip ? try CXFArchive(file) : nil
+        var exporter = ""
+        for (document, files) in try archive?.documents() ?? [(ForeignJSON(file), nil)] {
+            try add(document, files, to: collector)
+            exporter = document.text(document.root["exporterDisplayName"]) ?? exporter
+        }
+        archive?.zip.countRest(in: collector)
         return try collector.finish(details: exporter.isEmpty ? "" : "from '\(exporter)'", isPlaintext: true)
     }
 
+    private func add(
+        _ document: ForeignJSON, _ files: CXFFiles?, to collector: RecordCollector
+    ) throws(ForeignFailure) {
+        guard let accounts = Self.accounts(document) else { throw .notOfFormat(title: title) }
+        if let major = document.integer(document.root["version"]?["major"]), major > 1 {
+            throw .unknownVariant("version \(major) of the format")
+        }
+        for account in accounts { try CXFRecords(document, account, files, collector).add() }
+        // They describe the export, not records.
+        document.skip("version", "exporterRpId", "timestamp", of: document.root)
+        _ = document.text(document.root["exporterDisplayName"])
+        collector.leaveOut(unknown: document.unread)
+    }
+
     /// The accounts of a complete document, or of one that consists of a single account; nil for anything else.
-    private static func accounts(_ document: ForeignJSON) -> [ForeignJSON.Value]? {
+    static func accounts(_ document: ForeignJSON) -> [ForeignJSON.Value]? {
         let root = document.root
         if let accounts = root["accounts"], accounts.isArray, root["exporterRpId"] != nil || root["version"] != nil {
             return accounts.values

@@ -7,6 +7,8 @@ internal import KCKeychainModel
 struct CXFRecords: JSONRecords {
     let json: ForeignJSON
     let collector: RecordCollector
+    /// The files beside the JSON; nil for JSON that came alone.
+    let files: CXFFiles?
     private let account: ForeignJSON.Value
     private let accountID: String
     /// The collection of each item, by the item's ID.
@@ -14,8 +16,11 @@ struct CXFRecords: JSONRecords {
     /// The number of collections that items are in beside their first one.
     private var furtherFolders = 0
 
-    init(_ json: ForeignJSON, _ account: ForeignJSON.Value, _ collector: RecordCollector) throws(ForeignFailure) {
+    init(
+        _ json: ForeignJSON, _ account: ForeignJSON.Value, _ files: CXFFiles?, _ collector: RecordCollector
+    ) throws(ForeignFailure) {
         self.json = json
+        self.files = files
         self.account = account
         self.collector = collector
         accountID = try json.optionalText(account["id"]) ?? ""
@@ -67,8 +72,8 @@ struct CXFRecords: JSONRecords {
 
     /// Takes what an item has beside its credentials.
     private func describe(_ record: RecordWriter, _ item: ForeignJSON.Value) throws(ForeignFailure) {
-        record.created = ForeignDate.seconds(json.integer(item["creationAt"]))
-        record.modified = ForeignDate.seconds(json.integer(item["modifiedAt"]))
+        record.created = collector.date(item["creationAt"], of: json)
+        record.modified = collector.date(item["modifiedAt"], of: json)
         let scope = try json.object(item["scope"])
         record.addresses = try texts(scope?["urls"])
         for app in try json.list(scope?["androidApps"]) {
@@ -117,7 +122,9 @@ struct CXFRecords: JSONRecords {
             }
         }
         for credential in credentials where type(credential) != "basic-auth" {
-            try add(credential, record, isWhole: user == nil)
+            try part(credential, type(credential), of: record) { () throws(ForeignFailure) in
+                try add(credential, record, isWhole: user == nil)
+            }
         }
         try record.addUnread(of: item, in: json)
         if isCounted(credentials) { try record.addAddresses() } else { try record.finish() }
@@ -184,16 +191,16 @@ struct CXFRecords: JSONRecords {
             json.skip("id", of: credential)
             for field in try json.list(credential["fields"], required: "a list of fields") {
                 let name = RecordWriter.fieldName(try text(field["label"]) ?? "", in: group)
-                guard let value = try secret(of: field) else { throw .damaged("a field has no value") }
-                try record.addField(name, value)
+                try part(field, name, of: record) { () throws(ForeignFailure) in
+                    guard let value = try secret(of: field) else { throw .damaged("it has no value") }
+                    try record.addField(name, value)
+                }
             }
             try leaveOut("extension of another program", each: credential["extensions"])
         case "generated-password":
             guard let password = try secret(of: credential["password"]) else { throw .damaged("a password is missing") }
             try record.addField("generated password", password)
-        case "file":
-            collector.leaveOut("file beside the JSON")
-            json.skip(credential)
+        case "file": try addFile(credential, record)
         case "item-reference":
             collector.leaveOut("reference to another item")
             json.skip(credential)

@@ -10,37 +10,14 @@ package struct KWalletXMLFormat: ForeignFormat {
 
     package init() {}
 
-    /// The number of bytes in which the root element begins.
-    private static let headSize = 1_024
-
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
-        return file.bytes.withBytes { bytes in
-            var start = bytes.matches([0xef, 0xbb, 0xbf]) ? 3 : 0
-            if bytes.matches("<?xml".utf8, at: start) {
-                let end = bytes.indices.prefix(Self.headSize).first { bytes[$0] == UInt8(ascii: ">") }
-                start = end.map { $0 + 1 } ?? bytes.count
-            }
-            while start < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[start]) { start += 1 }
-            return bytes.matches("<wallet ".utf8, at: start) || bytes.matches("<wallet>".utf8, at: start)
-        }
+        return file.bytes.withBytes { $0.hasRoot("wallet") }
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
-        let document: XMLDocument
-        do throws(XMLFailure) {
-            document = try file.bytes.withBytes { bytes throws(XMLFailure) in try XMLDocument(bytes) }
-        } catch {
-            switch error {
-            case .malformed(let line): throw ForeignFailure.damagedLine(line, "its XML is malformed")
-            case .documentType: throw ForeignFailure.damaged("it declares a document type")
-            case .limit(let name, let allowed):
-                throw ForeignFailure.limit(name, found: UInt64(allowed) + 1, allowed: UInt64(allowed))
-            case .library: throw StreamFailure.outOfMemory(.decoding)
-            }
-        }
-        if document.hasMixedContent { throw ForeignFailure.damaged("it has text beside its elements") }
+        let document = try XMLDocument.reading(file)
         var wallet = WalletReader(file)
         let data = try WalletData(document, wallet.collector)
         try data.bytes.withBytes { bytes throws(ForeignFailure) in

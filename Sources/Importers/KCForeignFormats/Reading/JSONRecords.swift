@@ -36,6 +36,18 @@ extension JSONRecords {
         return secret
     }
 
+    /// Reads a part of a record: one that is damaged is refused by name, and the record keeps its others.
+    ///
+    /// - Parameter name: the name of the part; foreign text.
+    /// - Throws: what `body` throws, unless it says that the part is damaged.
+    func part(
+        _ value: ForeignJSON.Value, _ name: String, of record: RecordWriter,
+        _ body: () throws(ForeignFailure) -> Void
+    ) throws(ForeignFailure) {
+        // The rest of it would become fields.
+        if try !collector.part(name, of: record.title, body) { json.skip(value) }
+    }
+
     /// Counts a value that has no place in a keychain, unless it is missing or empty.
     func leaveOut(_ kind: String, _ value: ForeignJSON.Value?) {
         guard let value else { return }

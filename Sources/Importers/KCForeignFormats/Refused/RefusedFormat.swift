@@ -60,6 +60,31 @@ package struct RefusedFormat: Sendable {
             hint: "1Password 4 to 7 open it, and export it as 1PIF, which is read"
         ) { try $0.hasMember("data/default/encryptionKeys.js") },
         RefusedFormat(
+            name: "freeotp-backup", title: "a backup of FreeOTP 2",
+            hint: "Aegis reads it (Settings, Import & Export, FreeOTP); import what Aegis exports"
+        ) { input in
+            // Objects as Java writes them: a map of texts.
+            input.file?.starts(with: [0xac, 0xed, 0, 5]) == true
+                && input.file?.bytes.withBytes { $0.extracting(..<min($0.count, 256)).holds("java.util.HashMap") }
+                    == true
+        },
+        RefusedFormat(
+            name: "freeotp-store", title: "the settings of FreeOTP 2, whose tokens only the phone opens",
+            hint: "in FreeOTP, make a backup; Aegis reads it, and its export is read"
+        ) { input in
+            input.file?.bytes.withBytes { bytes in
+                bytes.hasRoot("map") && bytes.holds("\"masterKey\"")
+            } == true
+        },
+        RefusedFormat(
+            name: "cxp", title: "an encrypted archive of the Credential Exchange Protocol",
+            hint: "export a file of another kind, such as CSV or CXF"
+        ) { try ForeignZip.names(in: $0)?.contains { $0.string.exact.hasSuffix(".jwe") } == true },
+        RefusedFormat(
+            name: "lastpass-authenticator", title: "an export of LastPass Authenticator",
+            hint: "Aegis and Ente Auth read it; import what they export"
+        ) { $0.isJSON(["deviceId", "accounts", "issuerName", "originalIssuerName"]) },
+        RefusedFormat(
             name: "systemd-credential", title: "a systemd credential, which is bound to its machine",
             hint: "'systemd-creds decrypt' shows it there"
         ) { input in

@@ -42,6 +42,9 @@ final class ForeignZip {
         return member
     }
 
+    /// A member that was read; nil if there is none.
+    func bytes(of name: String) -> ForeignAttachment? { members[name.exact] }
+
     /// Counts the files that were not taken, whether they were read or not.
     func countRest(in collector: RecordCollector) {
         collector.leaveOut("file of no imported record", names.count { !$0.string.exact.hasSuffix("/") } - taken)

@@ -231,6 +231,7 @@ extension ForeignKind {
         case .andOTP: "password of the andOTP backup"
         case .stratum: "password of the Stratum backup"
         case .ente: "password of the Ente Auth export"
+        case .protonAuthenticator: "password of the Proton Authenticator export"
         default: "password of the file"
         }
     }

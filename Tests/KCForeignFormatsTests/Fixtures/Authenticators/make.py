@@ -156,7 +156,26 @@ def ente(name, others):
     write(name, json.dumps(export).encode())
 
 
-for make in (aegis, two_fas, and_otp, stratum):
+def proton():
+    entries = [
+        {
+            "id": "01234567-89ab-cdef-0123-456789abcdef", "note": "spare",
+            "content": {"uri": "otpauth://totp/Forum:ada?secret=" + SEED + "&issuer=Forum", "entry_type": "Totp", "name": "ada"},
+        },
+        {
+            "id": "11234567-89ab-cdef-0123-456789abcdef", "note": None,
+            "content": {"uri": "steam://" + base64_text(base64.b32decode(SEED)), "entry_type": "Steam", "name": "eve"},
+        },
+    ]
+    data = json.dumps({"version": 1, "entries": entries}).encode()
+    salt, nonce = some("proton salt", 16), some("proton nonce", 12)
+    key = hash_secret_raw(PASSWORD, salt, 2, 19 * 1024, 1, 32, Type.ID)
+    content = nonce + AESGCM(key).encrypt(nonce, data, b"proton.authenticator.export.v1")
+    export = {"version": 1, "salt": base64_text(salt), "content": base64_text(content)}
+    write("proton-authenticator.json", json.dumps(export).encode())
+
+
+for make in (aegis, two_fas, and_otp, stratum, proton):
     make()
 last = "otpauth://totp/Shop:eve?secret=" + SEED
 ente("ente.txt", [])
