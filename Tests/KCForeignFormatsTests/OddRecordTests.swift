@@ -9,13 +9,14 @@ import Testing
 @Suite("Records that cannot be read, among others that can")
 struct OddRecordTests {
     /// A format, what is around its records, a good record with the ID and the title in place of `#` and `@`, and
-    /// damaged ones.
+    /// damaged ones: as a whole, or in one part.
     private struct Case {
         let format: any ForeignFormat
         let start: String
         let end: String
         let record: String
         let odd: [(String, String)]
+        var parts: [(String, String)] = []
     }
 
     private static let cases = [
@@ -36,6 +37,10 @@ struct OddRecordTests {
                 (##""itemId":"#""##, #""itemId":"good""#), (##""itemId":"#","##, ""),
                 (#""password":"p""#, #""password":1"#),
                 (#""urls":[]"#, #""urls":[7]"#), (#""note":"n""#, #""note":[]"#),
+            ],
+            parts: [
+                (#""urls":[]"#, #""urls":[],"passkeys":[{"userName":"u"}]"#),
+                (#""type":"login""#, #""extraFields":[{"fieldName":"f","data":{"content":7}}],"type":"login""#),
             ]),
         Case(
             format: OnePasswordFormat(), start: #"{"accounts":[{"vaults":[{"attrs":{"name":"V"},"items":["#,
@@ -45,8 +50,13 @@ struct OddRecordTests {
                 + #""sections":[]},"overview":{"title":"@"}}"#,
             odd: [
                 (##""uuid":"#""##, #""uuid":"good""#), (##""uuid":"#","##, ""),
-                (#""sections":[]"#, #""sections":[{"fields":[{"value":7}]}]"#),
                 (#""overview":{"#, #""overview":{"urls":7,"#),
+            ],
+            parts: [
+                (#""sections":[]"#, #""sections":[{"fields":[{"value":7}]}]"#),
+                (#""sections":[]"#, #""sections":[{"fields":[{"title":"k","value":{"sshKey":{}}}]}]"#),
+                (#""sections":[]"#, #""sections":[],"documentAttributes":{"fileName":"a","documentId":"b"}"#),
+                (#""sections":[]"#, #""sections":[],"documentAttributes":{"documentId":"b"}"#),
             ]),
         Case(
             format: CXFFormat(),
@@ -54,8 +64,13 @@ struct OddRecordTests {
             record: ##"{"id":"#","title":"@","credentials":[{"type":"basic-auth","username":{"value":"u"},"##
                 + #""password":{"value":"p"}},{"type":"note","content":{"value":"n"}}]}"#,
             odd: [
-                (##""id":"#""##, #""id":"good""#), (##""id":"#","##, ""), (#"{"value":"n"}"#, "7"),
-                (#""type":"note""#, #""type":"totp""#), (#""credentials":["#, #""credentials":7,"x":["#),
+                (##""id":"#""##, #""id":"good""#), (##""id":"#","##, ""),
+                (#""credentials":["#, #""credentials":7,"x":["#),
+            ],
+            parts: [
+                (#"{"value":"n"}"#, "7"), (#""type":"note""#, #""type":"totp""#),
+                (#""type":"note""#, #""type":"passkey""#), (#""type":"note""#, #""type":"ssh-key""#),
+                (#""type":"note""#, #""type":"generated-password""#),
             ]),
         Case(
             format: KeeperFormat(), start: #"{"shared_folders":[],"records":["#, end: "]}",
@@ -65,7 +80,10 @@ struct OddRecordTests {
                 (##""uid":"#""##, #""uid":"good""#), (##""uid":"#""##, #""uid":{}"#), (#""login":"u""#, #""login":1"#),
                 (#""password":"p""#, #""password":[]"#), (#""folders":[]"#, #""folders":{}"#),
                 (#""folders":[]"#, #""folders":[7]"#), (#"{"PIN":"1"}"#, "7"), (#""notes":"n""#, #""notes":7"#),
+            ],
+            parts: [
                 (#"{"PIN":"1"}"#, #"{"$passkey::1":{"username":"u"}}"#),
+                (#"{"PIN":"1"}"#, #"{"$oneTimeCode::1":"see phone"}"#),
             ]),
         Case(
             format: EnpassFormat(), start: #"{"folders":[{"parent_uuid":"","uuid":"f","title":"F"}],"items":["#,
@@ -77,8 +95,11 @@ struct OddRecordTests {
                 (##""uuid":"#""##, #""uuid":"good""#), (##""uuid":"#","##, ""), (#""note":"n""#, #""note":7"#),
                 (#""value":"p""#, #""value":1"#), (#""value":"p""#, #""value":"p","history":{}"#),
                 (#""fields":["#, #""fields":["x","#), (#""label":"P""#, #""label":7"#),
-                (#""note":"n""#, #""attachments":[{"data":"*"}]"#), (#""note":"n""#, #""attachments":[{}]"#),
                 (#""note":"n""#, #""folders":"f""#),
+            ],
+            parts: [
+                (#""note":"n""#, #""attachments":[{"data":"*"}]"#), (#""note":"n""#, #""attachments":[{}]"#),
+                (#""note":"n""#, #""attachments":[7]"#),
             ]),
         Case(
             format: AegisFormat(), start: #"{"version":1,"header":{},"db":{"version":3,"entries":["#, end: "]}}",
@@ -86,19 +107,22 @@ struct OddRecordTests {
                 + #""algo":"SHA1","digits":6,"period":30},"groups":[]}"#,
             odd: [
                 (##""uuid":"#""##, #""uuid":"good""#), (##""uuid":"#","##, ""), (#""type":"totp","#, ""),
-                (#""info":{"#, #""info":7,"x":{"#), (#""note":"n""#, #""note":7"#), (#"MZXW6YTB"#, "0189"),
-                (#"MZXW6YTB"#, ""), (#""SHA1""#, #""CRC""#), (#""digits":6"#, #""digits":99"#),
-                (#""period":30"#, #""period":0"#), (#""period":30"#, #""period":30.5"#),
-                (#""groups":[]"#, #""groups":["g"]"#),
+                (#""info":{"#, #""info":7,"x":{"#), (#""note":"n""#, #""note":7"#),
+                (#""period":30"#, #""period":30.5"#), (#""groups":[]"#, #""groups":["g"]"#),
+            ],
+            parts: [
+                (#"MZXW6YTB"#, "0189"), (#"MZXW6YTB"#, ""), (#""SHA1""#, #""CRC""#), (#""digits":6"#, #""digits":99"#),
+                (#""period":30"#, #""period":0"#),
             ]),
         Case(
             format: TwoFASFormat(), start: #"{"schemaVersion":4,"services":["#, end: "]}",
             record:
                 ##"{"name":"@","secret":"MZXW6YTB","otp":{"account":"#","digits":6,"period":30,"tokenType":"TOTP"}}"##,
             odd: [
-                (#""otp":{"#, #""otp":[],"x":{"#), (#"MZXW6YTB"#, "0189"), (#""secret""#, #""other""#),
-                (#""digits":6"#, #""digits":"6""#), (#""period":30"#, #""period":86401"#),
-                (#""TOTP""#, #""HOTP","counter":-1"#),
+                (#""otp":{"#, #""otp":[],"x":{"#), (#""secret""#, #""other""#), (#""digits":6"#, #""digits":"6""#),
+            ],
+            parts: [
+                (#"MZXW6YTB"#, "0189"), (#""period":30"#, #""period":86401"#), (#""TOTP""#, #""HOTP","counter":-1"#),
             ]),
         Case(
             format: AndOTPFormat(), start: "[", end: "]",
@@ -106,8 +130,7 @@ struct OddRecordTests {
                 + #""period":30,"tags":[]}"#,
             odd: [
                 (#""secret":"MZXW6YTB""#, #""secret":7"#), (#""type":"TOTP","#, ""), (#""tags":[]"#, #""tags":{}"#),
-                (#""SHA1""#, #""""#), (#""digits":6"#, #""digits":-6"#),
-            ]),
+            ], parts: [(#""SHA1""#, #""""#), (#""digits":6"#, #""digits":-6"#)]),
         Case(
             format: FreeOTPPlusFormat(), start: #"{"tokenOrder":[],"tokens":["#, end: "]}",
             record:
@@ -121,9 +144,23 @@ struct OddRecordTests {
             record:
                 ##"{"Type":2,"Issuer":"@","Username":"#","Secret":"MZXW6YTB","Algorithm":0,"Digits":6,"Period":30}"##,
             odd: [
-                (#""Type":2,"#, ""), (#""Type":2"#, #""Type":"2""#), (#""Algorithm":0"#, #""Algorithm":3"#),
-                (#""Algorithm":0"#, #""Algorithm":-1"#), (#""Secret""#, #""Sacred""#),
-            ]),
+                (#""Type":2,"#, ""), (#""Type":2"#, #""Type":"2""#), (#""Secret""#, #""Sacred""#),
+            ], parts: [(#""Algorithm":0"#, #""Algorithm":3"#), (#""Algorithm":0"#, #""Algorithm":-1"#)]),
+        Case(
+            format: TwoFAuthFormat(), start: #"{"app":"2fauth_v5","datetime":"","data":["#, end: "]}",
+            record: ##"{"otp_type":"totp","account":"#","service":"@","secret":"MZXW6YTB","digits":6,"##
+                + #""algorithm":"sha1","period":30,"counter":null}"#,
+            odd: [(#""otp_type":"totp","#, ""), (#""digits":6"#, #""digits":"6""#), (#""secret""#, #""other""#)],
+            parts: [(#""sha1""#, #""crc""#), ("MZXW6YTB", "0189")]),
+        Case(
+            format: ProtonAuthenticatorFormat(), start: #"{"version":1,"entries":["#, end: "]}",
+            record: ##"{"id":"#","note":"n","content":{"uri":"otpauth://totp/@?secret=MZXW6YTB","name":"@","##
+                + #""entry_type":"Totp"}}"#,
+            odd: [
+                (##""id":"#""##, #""id":"good""#), (##""id":"#","##, ""), (#""uri""#, #""other""#),
+                (#""note":"n""#, #""note":7"#),
+            ],
+            parts: [("MZXW6YTB", "0189"), ("otpauth://totp/@?secret=MZXW6YTB", "steam://*")]),
     ]
 
     /// The names of the formats.
@@ -158,6 +195,21 @@ struct OddRecordTests {
         }
         // Something else than an object has no name.
         #expect(try read([good, "7", last], index).refused.map(\.name) == ["record 2"])
+    }
+
+    @Test("A damaged part is named, and its record keeps the others", arguments: 0..<cases.count)
+    func oddPart(index: Int) throws {
+        let (good, last) = (record("good", "Good", index), record("last", "Last", index))
+        let whole = try read([good, last], index)
+        for (from, to) in Self.cases[index].parts {
+            try #require(Self.cases[index].record.contains(from), "\(from)")
+            let odd = Self.cases[index].record.replacing(from, with: to, maxReplacements: 1)
+                .replacing("#", with: "odd").replacing("@", with: "Odd")
+            let contents = try read([good, odd, last], index)
+            #expect(try Set(contents.listing).isSuperset(of: whole.listing), "\(to)")
+            #expect(contents.items.count > whole.items.count, "\(to)")
+            #expect(contents.refused.count == 1 && contents.refused[0].name.hasPrefix("Odd: "), "\(to)")
+        }
     }
 
     @Test("A file in which no record can be read is damaged, and not an empty one", arguments: 0..<cases.count)

@@ -63,7 +63,7 @@ struct ZippedExportTests {
                 "1 favorite mark", "1 earlier password", "1 label of an address", "1 reference to another record",
                 "1 archived record", "1 file of no imported record",
             ])
-        #expect(contents.refused.map(\.name) == ["Doc"])
+        #expect(contents.refused.map(\.name) == ["Doc: missing"])
         #expect(contents.details == "2 accounts")
         var visitor = ListingVisitor()
         try contents.items.visitItems(&visitor)

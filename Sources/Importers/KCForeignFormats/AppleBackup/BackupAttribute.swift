@@ -41,6 +41,11 @@ extension PropertyList {
         return value
     }
 
+    /// True for a date in no form that is known.
+    func isUnreadableDate(_ code: AttributeCode, _ node: Int) -> Bool {
+        code.kind == .date && !isNothing(node) && moment(node) == nil
+    }
+
     /// True for null, and for text and data without content.
     private func isNothing(_ node: Int) -> Bool {
         switch nodes[node] {

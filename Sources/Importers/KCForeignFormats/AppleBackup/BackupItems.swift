@@ -108,7 +108,11 @@ struct BackupItems {
             if name.exact.hasPrefix("bin") {
                 fields.append((name, value))
             } else if let code = AttributeCode(code: name), code != .accc, code.belongs(to: itemClass) {
-                draft.attributes[code] = try item.attribute(code, value)
+                if item.isUnreadableDate(code, value) {
+                    collector.leaveOut("unreadable date")
+                } else {
+                    draft.attributes[code] = try item.attribute(code, value)
+                }
             } else if let text = item.text(value) ?? item.number(value).map({ String($0) }) {
                 draft.extra.append(ExtraAttribute(name: "ios.\(name)", value: text))
             } else if item.secret(value) != nil {

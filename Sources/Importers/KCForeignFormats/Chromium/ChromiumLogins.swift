@@ -110,8 +110,8 @@ struct ChromiumLogins {
         let record = RecordWriter(collector, identity: names, ordinal: collector.ordinal(of: names), title: "")
         record.addresses = [address]
         record.authentication = Self.authentication(row["scheme"].number, realm: realm)
-        record.created = ForeignDate.microsecondsSince1601(row["date_created"].number)
-        record.modified = ForeignDate.microsecondsSince1601(row["date_password_modified"].number) ?? record.created
+        record.created = date(row["date_created"])
+        record.modified = date(row["date_password_modified"]) ?? record.created
         record.describe("federation", try row.filled("federation_url"))
         if row["date_last_used"].number ?? 0 != 0 { collector.leaveOut("date of last use") }
         if try row.filled("display_name") != nil { collector.leaveOut("display name") }
@@ -119,10 +119,18 @@ struct ChromiumLogins {
         if try row.filled("sender_email") != nil { collector.leaveOut("sender of a shared password") }
         try record.addLogin(user: user, password: password.takePlain())
         for note in notes {
-            let opened = try opened(note, of: realm)
-            if let text = opened.takePlain() { try record.addNote(text) }
+            try collector.part("note", of: realm) {
+                let opened = try opened(note, of: realm)
+                if let text = opened.takePlain() { try record.addNote(text) }
+            }
         }
         try record.finish()
+    }
+
+    /// A date; none for 0.
+    private func date(_ value: DatabaseImage.Value) -> Timestamp? {
+        if [.null, .number(0)].contains(value) { return nil }
+        return collector.counted(ForeignDate.microsecondsSince1601(value.number))
     }
 
     /// A value after the attempt to decrypt it.

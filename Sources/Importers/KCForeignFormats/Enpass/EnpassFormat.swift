@@ -89,8 +89,8 @@ private struct EnpassReader: JSONRecords {
         try leaveOutHistory(of: item)
         let record = RecordWriter(collector, identity: id, title: try text(item["title"]) ?? "")
         record.id = id
-        record.created = ForeignDate.seconds(json.integer(item["createdAt"]))
-        record.modified = ForeignDate.seconds(json.integer(item["updated_at"]))
+        record.created = collector.date(item["createdAt"], of: json)
+        record.modified = collector.date(item["updated_at"], of: json)
         record.folder = try folder(of: item)
         for field in fields { if let address = try address(field) { record.addresses.append(address) } }
         let category = try text(item["category"]) ?? ""
@@ -98,7 +98,12 @@ private struct EnpassReader: JSONRecords {
         // The template type says more exactly what the category says.
         json.skip("template_type", of: item)
         if let note = try filled(item["note"]) { try record.addNote(note, isWhole: category == "note") }
-        for attachment in try json.list(item["attachments"]) { try add(attachment: attachment, record) }
+        for attachment in try json.list(item["attachments"]) {
+            let name = json.text(attachment["name"]) ?? "attachment"
+            try part(attachment, name, of: record) { () throws(ForeignFailure) in
+                try add(attachment: attachment, record)
+            }
+        }
         try record.addUnread(of: item, in: json)
         try record.finish()
     }
@@ -174,10 +179,10 @@ private struct EnpassReader: JSONRecords {
 
     private func add(attachment: ForeignJSON.Value, _ record: RecordWriter) throws(ForeignFailure) {
         guard let data = try secret(json.object(attachment)?["data"]) else {
-            throw .damaged("an attachment has no data")
+            throw .damaged("its content is missing")
         }
         var bytes = SecretBytes(capacity: data.count)
-        guard data.withBytes({ Base64.decode($0, into: &bytes) }) else { throw .damaged("an attachment is not base64") }
+        guard data.withBytes({ Base64.decode($0, into: &bytes) }) else { throw .damaged("it is not base64") }
         try record.addAttachment(try text(attachment["name"]) ?? "", bytes)
         // The bytes themselves say what they are.
         json.skip("kind", "order", "uuid", "updated_at", "createdAt", of: attachment)

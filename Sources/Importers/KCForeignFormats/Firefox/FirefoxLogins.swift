@@ -49,11 +49,13 @@ struct FirefoxLogins: JSONRecords {
         record.id = id
         record.addresses = [host]
         record.authentication = try text(login["httpRealm"]).map { .http(realm: $0) } ?? .form
-        record.created = try date(login["timeCreated"])
-        record.modified = try date(login["timePasswordChanged"])
+        record.created = date(login["timeCreated"])
+        record.modified = date(login["timePasswordChanged"])
         leaveOut(login, host: host)
         try record.addLogin(user: name.isEmpty ? nil : name, password: password)
-        try addUnknownFields(login["encryptedUnknownFields"], to: record)
+        try collector.part("unknown fields", of: record.title) {
+            try addUnknownFields(login["encryptedUnknownFields"], to: record)
+        }
         try record.addUnread(of: login, in: json)
         try record.finish()
     }
@@ -90,10 +92,7 @@ struct FirefoxLogins: JSONRecords {
         return try keys.decrypt(bytes)
     }
 
-    private func date(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> Timestamp? {
-        guard let milliseconds = try json.optionalInteger(value) else { return nil }
-        let date = ForeignDate.milliseconds(milliseconds)
-        if date == nil { collector.leaveOut("unreadable date") }
-        return date
+    private func date(_ value: ForeignJSON.Value?) -> Timestamp? {
+        collector.date(value, of: json) { ForeignDate.milliseconds($0) }
     }
 }

@@ -63,6 +63,7 @@ final class KeyringCollector {
                         Self.kind(of: draft.attributes), draft,
                         secret: secrets.withBytes { SecretBytes($0.extracting(entry.secret)) },
                         record: Hexadecimal.encode(entry.key) + "/\(number)", name: entry.item.title))
+                collector.leaveOut("unreadable date", KeyringMapping.unreadableDates(of: entry.item))
             }
         }
         let details = "keyring '\(keyring.label)', \(form)"

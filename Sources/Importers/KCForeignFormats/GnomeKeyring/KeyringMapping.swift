@@ -88,6 +88,11 @@ enum KeyringMapping {
         return Timestamp(microseconds: Int64(seconds) * 1_000_000)
     }
 
+    /// The number of dates that an item has and that cannot be read; 0 stands for none.
+    static func unreadableDates(of item: KeyringItem) -> Int {
+        [item.created, item.modified].count { $0 > 0 && date($0) == nil }
+    }
+
     /// The name of the schema for an item's type number.
     private static func typeName(_ item: KeyringItem) -> String? {
         // The upper half holds flags of old versions.

@@ -106,8 +106,8 @@ private struct KeeperReader: JSONRecords {
         record.id = id
         record.addresses = addresses
         record.folder = try folder(of: item)
-        if let date = json.integer(item["last_modified"]) {
-            record.modified = ForeignDate.seconds(date) ?? ForeignDate.milliseconds(date)
+        record.modified = collector.date(item["last_modified"], of: json) {
+            ForeignDate.seconds($0) ?? ForeignDate.milliseconds($0)
         }
         try addParts(of: item, fields, user, record)
         try leaveOut("attachment outside the export", each: item["attachments"])
@@ -165,8 +165,10 @@ private struct KeeperReader: JSONRecords {
             record.describe("publicKey", try text(value["publicKey"]).flatMap { $0.isEmpty ? nil : $0 })
             if let key = try filled(value["privateKey"]) { try record.addPrivateKey(key) }
         case "passkey" where value.isObject:
-            guard let host = try text(value["relyingParty"]) else { throw .damaged("a passkey has no host") }
-            try record.addPasskey(host: host, user: try text(value["username"]), json.source(value))
+            try part(value, field.name, of: record) { () throws(ForeignFailure) in
+                guard let host = try text(value["relyingParty"]) else { throw .damaged("it has no host") }
+                try record.addPasskey(host: host, user: try text(value["username"]), json.source(value))
+            }
         default:
             if let text = try value.isString ? secret(value) : json.source(value) {
                 try record.addField(field.name, text)

@@ -189,10 +189,13 @@ struct KubernetesReader: JSONRecords {
     ) throws(ForeignFailure) -> (created: Timestamp?, modified: Timestamp?) {
         var modified: Timestamp?
         for change in try json.list(metadata["managedFields"]) {
-            guard let date = ForeignDate.iso(try text(change["time"])) else { continue }
+            guard let time = try text(change["time"]), let date = collector.counted(ForeignDate.iso(time)) else {
+                continue
+            }
             modified = modified.map { max($0, date) } ?? date
         }
-        return (ForeignDate.iso(try text(metadata["creationTimestamp"])), modified)
+        let created = try text(metadata["creationTimestamp"]).flatMap { collector.counted(ForeignDate.iso($0)) }
+        return (created, modified)
     }
 
     /// A flag, which a YAML file has as text.

@@ -109,7 +109,8 @@ struct KychReader: ~Copyable {
             draft.attributes[code] = bytes.text(range).map { .text($0) } ?? .data(bytes.array(range))
         case (.bytes(let range), .data): draft.attributes[code] = .data(bytes.array(range))
         case (.number(let number), .number): draft.attributes[code] = .number(number)
-        case (.time(let range), .date): draft.attributes[code] = ForeignDate.digits(bytes.text(range)).map { .date($0) }
+        case (.time(let range), .date):
+            draft.attributes[code] = collector.counted(ForeignDate.digits(bytes.text(range))).map { .date($0) }
         default: collector.leaveOut("attribute '\(name)'")
         }
     }
@@ -242,8 +243,9 @@ struct KychReader: ~Copyable {
             if case .number(let number)? = record.values[name.exact] { draft.attributes[code] = .number(number) }
         }
         for (name, code) in [("StartDate", AttributeCode.sdat), ("EndDate", .edat)] {
-            if case .bytes(let range)? = record.values[name.exact] {
-                draft.attributes[code] = ForeignDate.digits(bytes.text(range)).map { .date($0) }
+            // A key without such a date has zero bytes in its place.
+            if case .bytes(let range)? = record.values[name.exact], range.contains(where: { bytes[$0] != 0 }) {
+                draft.attributes[code] = collector.counted(ForeignDate.digits(bytes.text(range))).map { .date($0) }
             }
         }
     }

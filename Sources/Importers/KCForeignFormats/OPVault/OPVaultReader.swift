@@ -96,8 +96,8 @@ struct OPVaultReader {
         let record = RecordWriter(
             collector, identity: id, title: try overview.optionalText(overview.root["title"]) ?? "")
         record.id = id
-        record.created = ForeignDate.seconds(json.integer(item["created"]))
-        record.modified = ForeignDate.seconds(json.integer(item["updated"]))
+        record.created = collector.date(item["created"], of: json)
+        record.modified = collector.date(item["updated"], of: json)
         if let folder = try json.optionalText(item["folder"]), !folder.isEmpty {
             record.folder = folders[folder.exact]
             if record.folder == nil { collector.leaveOut("folder without a name") }
@@ -112,11 +112,14 @@ struct OPVaultReader {
         try record.addUnread(of: overview.root, in: overview)
         collector.leaveOut(unknown: details.unread + overview.unread)
         for path in attachments {
-            let attachment = try OPVaultAttachment(read(path), itemKeys, keys.overview)
-            if attachment.isInTrash {
-                collector.leaveOut("attachment in the trash")
-            } else {
-                try record.addAttachment(attachment.name, attachment.content.copy())
+            // The file has its own name encrypted in it.
+            try collector.part("attachment", of: record.title) {
+                let attachment = try OPVaultAttachment(read(path), itemKeys, keys.overview)
+                if attachment.isInTrash {
+                    collector.leaveOut("attachment in the trash")
+                } else {
+                    try record.addAttachment(attachment.name, attachment.content.copy())
+                }
             }
         }
         try record.finish()
@@ -220,13 +223,13 @@ private final class OPVaultAttachment {
         isInTrash = json.flag(json.root["trashed"]) == true
         do {
             guard let overview = Base64.decode(json.text(json.root["overview"]) ?? "") else {
-                throw ForeignFailure.damaged("the name of an attachment is not base64")
+                throw ForeignFailure.damaged("its name is not base64")
             }
             let names = try ForeignJSON(OPVaultSeal.open(overview.span, overviewKeys))
             name = try names.optionalText(names.root["filename"]) ?? ""
             content = try file.bytes.withBytes { try OPVaultSeal.open($0.extracting(sealed), itemKeys) }
         } catch is OPVaultSeal.Mismatch {
-            throw ForeignFailure.damaged("an attachment was altered")
+            throw ForeignFailure.damaged("it was altered")
         }
     }
 
@@ -234,10 +237,10 @@ private final class OPVaultAttachment {
     private static func parts(
         _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> (metadata: Range<Int>, content: Range<Int>) {
-        guard bytes.starts(with: magic) else { throw .damaged("an attachment does not begin like one") }
+        guard bytes.starts(with: magic) else { throw .damaged("it does not begin like one") }
         var cursor = ByteCursor(magic.utf8.count..<bytes.count, .littleEndian)
         let version = try cursor.number(1, in: bytes)
-        guard (1...2).contains(version) else { throw .unknownVariant("an attachment of version \(version)") }
+        guard (1...2).contains(version) else { throw .damaged("it is of version \(version), which is not known") }
         let length = try cursor.number(2, in: bytes)
         _ = try cursor.take(2)
         let icon = try cursor.number(4, in: bytes)

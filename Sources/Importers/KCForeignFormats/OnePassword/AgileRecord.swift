@@ -60,7 +60,12 @@ struct AgileRecord: JSONRecords {
             guard section.isObject else { throw .damaged("a section is not an object") }
             let title = try text(section["title"])
             json.skip("name", of: section)
-            for field in try json.list(section["fields"]) { try addField(field, in: title, record) }
+            for field in try json.list(section["fields"]) {
+                let name = json.text(field["t"]) ?? "field"
+                try part(field, name, of: record) { () throws(ForeignFailure) in
+                    try addField(field, in: title, record)
+                }
+            }
         }
         try addRest(of: details, record)
     }
@@ -84,7 +89,7 @@ struct AgileRecord: JSONRecords {
     private func addField(
         _ field: ForeignJSON.Value, in section: String?, _ record: RecordWriter
     ) throws(ForeignFailure) {
-        guard field.isObject else { throw .damaged("a field is not an object") }
+        guard field.isObject else { throw .damaged("it is not an object") }
         let id = try text(field["n"]) ?? ""
         let name = RecordWriter.fieldName(try first(field["t"], field["n"]), in: section)
         // The form in which 1Password shows a field.

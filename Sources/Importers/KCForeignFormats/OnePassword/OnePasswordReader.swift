@@ -44,8 +44,8 @@ struct OnePasswordReader: JSONRecords {
         let record = RecordWriter(collector, identity: id, title: try text(overview?["title"]) ?? "")
         record.id = id
         record.folder = vault
-        record.created = ForeignDate.seconds(json.integer(item["createdAt"]))
-        record.modified = ForeignDate.seconds(json.integer(item["updatedAt"]))
+        record.created = collector.date(item["createdAt"], of: json)
+        record.modified = collector.date(item["updatedAt"], of: json)
         for url in try json.list(overview?["urls"]) {
             if let address = try text(json.object(url)?["url"]), !address.isEmpty { record.addresses.append(address) }
             // 1Password names addresses by itself.
@@ -103,7 +103,12 @@ struct OnePasswordReader: JSONRecords {
         for section in try json.list(details["sections"]) {
             let title = try text(section["title"])
             json.skip("name", "hideAddAnotherField", of: section)
-            for field in try json.list(section["fields"]) { try addField(field, in: title, record) }
+            for field in try json.list(section["fields"]) {
+                let name = json.text(field["title"]) ?? "field"
+                try part(field, name, of: record) { () throws(ForeignFailure) in
+                    try addField(field, in: title, record)
+                }
+            }
         }
         try addUnknown(of: details, record)
         if try addFiles(of: details, record) { try record.finish() } else { try record.addAddresses() }
@@ -129,7 +134,7 @@ struct OnePasswordReader: JSONRecords {
         case "totp":
             if let seed = try fieldSecret(member.value), !seed.isEmpty { try record.addOneTimePassword(seed) }
         case "sshKey":
-            guard let key = try fieldSecret(member.value["privateKey"]) else { throw .damaged("a key is missing") }
+            guard let key = try fieldSecret(member.value["privateKey"]) else { throw .damaged("its key is missing") }
             let about = member.value["metadata"]
             for (name, attribute) in [("publicKey", "publicKey"), ("fingerprint", "keyFingerprint")] {
                 record.describe(attribute, try text(about?[name]))
@@ -162,14 +167,17 @@ struct OnePasswordReader: JSONRecords {
         }
         var isComplete = true
         for file in files {
-            guard let name = try text(file["fileName"]), let id = try text(file["documentId"]) else {
-                throw .damaged("an attachment has no name")
-            }
             json.skip("decryptedSize", of: file)
+            guard let name = json.text(file["fileName"]), let id = json.text(file["documentId"]) else {
+                collector.refuse("attachment", of: record.title, "it has no name")
+                json.skip(file)
+                isComplete = false
+                continue
+            }
             if let attachment = zip.take("files/\(id)__\(name)") {
                 try record.addAttachment(name, attachment.bytes.copy())
             } else {
-                collector.refuse(record.title, .damaged("one of its attachments is missing from the export"))
+                collector.refuse(name, of: record.title, "it is missing from the export")
                 isComplete = false
             }
         }

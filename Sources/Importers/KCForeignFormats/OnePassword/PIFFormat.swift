@@ -131,8 +131,8 @@ private struct PIFReader {
         let details = try json.object(root["secureContents"])
         let record = RecordWriter(collector, identity: id, title: try json.optionalText(root["title"]) ?? "")
         record.id = id
-        record.created = ForeignDate.seconds(json.integer(root["createdAt"]))
-        record.modified = ForeignDate.seconds(json.integer(root["updatedAt"]))
+        record.created = collector.date(root["createdAt"], of: json)
+        record.modified = collector.date(root["updatedAt"], of: json)
         record.folder = folder(try json.optionalText(root["folderUuid"]))
         let open = try json.object(root["openContents"])
         let tags = try parts.texts(open?["tags"]) + parts.texts(root["tags"])

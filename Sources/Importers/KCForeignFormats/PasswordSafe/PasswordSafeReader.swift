@@ -80,19 +80,22 @@ struct PasswordSafeReader {
         for type in [Kind.id, Kind.title, Kind.user, Kind.password] where fields.count(where: { $0.type == type }) > 1 {
             throw .damaged("a field occurs twice")
         }
-        func string(_ type: UInt8) throws(ForeignFailure) -> String? {
+        let title = last(Kind.title, fields).flatMap { text($0) } ?? ""
+        func string(_ type: UInt8, _ name: String) -> String? {
             guard let field = last(type, fields), !field.range.isEmpty else { return nil }
-            guard let text = text(field) else { throw .damaged("a text is not UTF-8") }
+            let text = text(field)
+            if text == nil { collector.refuse(name, of: title, Self.notUTF8) }
             return text
         }
-        let record = RecordWriter(collector, identity: uuid.description, title: try string(Kind.title) ?? "")
+        _ = string(Kind.title, "title")
+        let record = RecordWriter(collector, identity: uuid.description, title: title)
         record.id = uuid.description
-        record.folder = try string(Kind.group)
-        if let address = try string(Kind.address) { record.addresses = [address] }
+        record.folder = string(Kind.group, "group")
+        if let address = string(Kind.address, "address") { record.addresses = [address] }
         record.created = date(last(Kind.created, fields))
         record.modified = date(last(Kind.modified, fields)) ?? date(last(Kind.passwordChanged, fields))
-        let user = try string(Kind.user)
-        let others = try string(Kind.email).map { [ExtraAttribute(name: "email", value: $0)] } ?? []
+        let user = string(Kind.user, "user name")
+        let others = string(Kind.email, "email").map { [ExtraAttribute(name: "email", value: $0)] } ?? []
         if let password = last(Kind.password, fields), !password.range.isEmpty {
             try record.addLogin(user: user, others: others, password: secret(resolved(password.range)))
         } else if user != nil || !record.addresses.isEmpty {
@@ -102,7 +105,9 @@ struct PasswordSafeReader {
         }
         if let seed = last(Kind.seed, fields), !seed.range.isEmpty { try addSeed(seed, fields, record) }
         for field in fields where field.type == Kind.notes && !field.range.isEmpty {
-            try record.addNote(try requireText(field), isWhole: last(Kind.password, fields) == nil)
+            try collector.part("note", of: title) { () throws(ForeignFailure) in
+                try record.addNote(try requireText(field), isWhole: last(Kind.password, fields) == nil)
+            }
         }
         for field in fields { try addRest(field, record) }
         try record.finish()
@@ -118,7 +123,9 @@ struct PasswordSafeReader {
         if known.contains(field.type) || Kind.settings.contains(field.type) { return }
         if Kind.seedParameters.contains(field.type) { return }
         if let name = Kind.texts.first(where: { $0.type == field.type })?.name {
-            try record.addField(name, try requireText(field))
+            try collector.part(name, of: record.title) { () throws(ForeignFailure) in
+                try record.addField(name, try requireText(field))
+            }
         } else if let kind = Kind.others.first(where: { $0.type == field.type })?.kind {
             collector.leaveOut(kind)
         } else if field.type == Kind.history {
@@ -140,7 +147,12 @@ struct PasswordSafeReader {
             let parameters = OneTimePasswordParameters(
                 .time(period: number(0x23) ?? OneTimePasswordParameters.standardPeriod),
                 digits: number(0x22) ?? OneTimePasswordParameters.standardDigits)
-        else { throw .damaged("the digits or the period of its one-time password are out of range") }
+        else {
+            try record.addAttachment("Two-Factor Key", secret(seed.range))
+            return collector.refuse(
+                "one-time password", of: record.title,
+                "its digits or its period are out of range; its seed is an attachment")
+        }
         // No other algorithm and start has ever been written; an address cannot have them.
         guard number(0x21) ?? 0 == 0, number(0x24) ?? 0 == 0 else {
             return try record.addAttachment("Two-Factor Key", secret(seed.range))
@@ -179,14 +191,18 @@ struct PasswordSafeReader {
 
     private func requireText(_ field: Field) throws(ForeignFailure) -> SecretBytes {
         let value = secret(field.range)
-        guard value.isUTF8 else { throw .damaged("a text is not UTF-8") }
+        guard value.isUTF8 else { throw .damaged(Self.notUTF8) }
         return value
     }
 
+    private static let notUTF8 = "it is not UTF-8"
+
     /// A date in seconds since 1970, of 4 or 8 bytes.
     private func date(_ field: Field?) -> Timestamp? {
-        guard let field, [4, 5, 8].contains(field.range.count) else { return nil }
-        return ForeignDate.seconds(
-            Int64(truncatingIfNeeded: array(field.range).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))
+        guard let field, !field.range.isEmpty else { return nil }
+        guard [4, 5, 8].contains(field.range.count) else { return collector.counted(nil) }
+        return collector.counted(
+            ForeignDate.seconds(
+                Int64(truncatingIfNeeded: array(field.range).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })))
     }
 }

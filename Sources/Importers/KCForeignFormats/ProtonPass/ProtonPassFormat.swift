@@ -80,8 +80,8 @@ private struct ProtonPassReader: JSONRecords {
         let record = RecordWriter(collector, identity: identity, title: try text(metadata?["name"]) ?? "")
         record.id = id
         record.folder = try text(vault.value["name"])
-        record.created = ForeignDate.seconds(json.integer(item["createTime"]))
-        record.modified = ForeignDate.seconds(json.integer(item["modifyTime"]))
+        record.created = collector.date(item["createTime"], of: json)
+        record.modified = collector.date(item["modifyTime"], of: json)
         switch type {
         case "login": try addLogin(content, record)
         case "note": break
@@ -93,7 +93,12 @@ private struct ProtonPassReader: JSONRecords {
             if let key = try secret(content?["privateKey"]) { try record.addPrivateKey(key) }
             for section in try json.list(content?["sections"]) {
                 let name = try text(json.object(section)?["sectionName"])
-                for field in try json.list(section["sectionFields"]) { try addField(field, in: name, record) }
+                for field in try json.list(section["sectionFields"]) {
+                    let label = json.text(field["fieldName"]) ?? "field"
+                    try part(field, label, of: record) { () throws(ForeignFailure) in
+                        try addField(field, in: name, record)
+                    }
+                }
             }
             try addUnknown(of: content, except: ["privateKey", "publicKey", "sections"], record)
         default:
@@ -103,7 +108,10 @@ private struct ProtonPassReader: JSONRecords {
             }
         }
         if let note = try filled(metadata?["note"]) { try record.addNote(note, isWhole: type == "note") }
-        for field in try json.list(data["extraFields"]) { try addField(field, record) }
+        for field in try json.list(data["extraFields"]) {
+            let name = json.text(field["fieldName"]) ?? "field"
+            try part(field, name, of: record) { () throws(ForeignFailure) in try addField(field, record) }
+        }
         try record.addUnread(of: item, in: json)
         if type == "alias" { try record.addAddresses() } else { try record.finish() }
     }
@@ -161,9 +169,11 @@ private struct ProtonPassReader: JSONRecords {
         }
         if let seed = try filled(login["totpUri"]) { try record.addOneTimePassword(seed) }
         for passkey in passkeys {
-            let (id, domain) = (try text(passkey["rpId"]), try text(passkey["domain"]))
-            guard let host = id ?? domain else { throw .damaged("a passkey has no host") }
-            try record.addPasskey(host: host, user: try text(passkey["userName"]), json.source(passkey))
+            try part(passkey, "passkey", of: record) { () throws(ForeignFailure) in
+                let (id, domain) = (try text(passkey["rpId"]), try text(passkey["domain"]))
+                guard let host = id ?? domain else { throw .damaged("it has no host") }
+                try record.addPasskey(host: host, user: try text(passkey["userName"]), json.source(passkey))
+            }
         }
         let known: Set<ExactText> = [
             "itemUsername", "username", "itemEmail", "urls", "passkeys", "password", "totpUri",
