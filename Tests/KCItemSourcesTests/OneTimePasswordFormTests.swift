@@ -12,6 +12,10 @@ struct OneTimePasswordFormTests {
         OneTimePasswordAddress.make(of: SecretBytes(copying: text.utf8), issuer: issuer, user: user).utf8Text
     }
 
+    private func givesCodes(_ text: String) -> Bool {
+        OneTimePasswordAddress.givesCodes(SecretBytes(copying: text.utf8))
+    }
+
     private func code(_ address: String) throws -> [UInt8] {
         let time = try #require(Timestamp(microseconds: 1_700_000_000_000_000))
         return try OneTimePasswordCode(of: SecretBytes(copying: address.utf8), at: time).text.bytesForTest()
@@ -49,7 +53,7 @@ struct OneTimePasswordFormTests {
         #expect(made(given) == expected)
         // An address that was mended needs no mending.
         #expect(made(expected, issuer: "other", user: nil) == expected)
-        #expect(OneTimePasswordAddress.givesCodes(SecretBytes(copying: expected.utf8)))
+        #expect(givesCodes(expected))
         if given.hasPrefix("otpauth://totp") { #expect(try code(given) == code(expected)) }
     }
 
@@ -74,7 +78,7 @@ struct OneTimePasswordFormTests {
         ])
     func noCode(text: String) {
         #expect(made(text) == text)
-        #expect(!OneTimePasswordAddress.givesCodes(SecretBytes(copying: text.utf8)))
+        #expect(!givesCodes(text))
     }
 
     @Test("A record keeps the text that gives no code, and it is named")
