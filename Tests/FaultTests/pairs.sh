@@ -64,7 +64,7 @@ base() {
 }
 
 # What a run sets or draws anew is left out: dates, UUIDs, numbers of the export.
-masked() { sed -E 's/"([cm]dat|timestamp|creationAt|modifiedAt)":"?[^",}]*"?|"(id|uuid)":"[^"]*"//g'; }
+masked() { sed -E 's/"([cm]dat|timestamp|modified|creationAt|modifiedAt)":"?[^",}]*"?|"(id|uuid)":"[^"]*"//g'; }
 
 keychain() {
   [ -e "$data/keychains/$1.keychain" ] || { echo "no keychain $1"; return; }

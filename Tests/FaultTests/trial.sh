@@ -27,7 +27,7 @@ keychain() {
   [ -e "$data/keychains/$1.keychain" ] || { echo "no keychain $1"; return; }
   echo "keychain $1"
   kc export --to cxf --plaintext --keychain "$@" -o probe.cxf -q 2>&1 | grep -v 'in the clear'
-  [ ! -e probe.cxf ] || sed -E 's/"([cm]dat|timestamp|creationAt|modifiedAt)":"?[^",}]*"?|"accounts":\[\{"id":"[^"]*"//g' probe.cxf
+  [ ! -e probe.cxf ] || sed -E 's/"([cm]dat|timestamp|modified|creationAt|modifiedAt)":"?[^",}]*"?|"accounts":\[\{"id":"[^"]*"//g' probe.cxf
   rm -f probe.cxf
 }
 

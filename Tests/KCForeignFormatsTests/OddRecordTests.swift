@@ -208,7 +208,9 @@ struct OddRecordTests {
             let contents = try read([good, odd, last], index)
             #expect(try Set(contents.listing).isSuperset(of: whole.listing), "\(to)")
             #expect(contents.items.count > whole.items.count, "\(to)")
-            #expect(contents.refused.count == 1 && contents.refused[0].name.hasPrefix("Odd: "), "\(to)")
+            // Each record of Keeper has a passkey in a form of its own, which is named too.
+            let parts = contents.refused.filter { $0.name.contains(": ") }
+            #expect(parts.count == 1 && parts[0].name.hasPrefix("Odd: "), "\(to)")
         }
     }
 

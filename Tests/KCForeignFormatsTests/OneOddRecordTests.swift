@@ -292,7 +292,9 @@ struct OneOddRecordTests {
     }
 
     /// Formats whose own tests have such a record.
-    private static let elsewhere = ["firefox", "chromium", "keepass-xml", "keepass-1", "networkmanager", "kubernetes"]
+    private static let elsewhere = [
+        "firefox", "chromium", "keepass-xml", "keepass-1", "networkmanager", "kubernetes", "freeotp",
+    ]
 
     @Test("Every format that can be read is in this table, or in that of the formats of objects")
     func complete() {

@@ -154,4 +154,33 @@ struct RecordTests {
         let (plain, _) = try Self.export(before, to: Self.writer(.cxf))
         #expect(String(decoding: plain, as: UTF8.self).split(separator: #""scope""#).count == 2)
     }
+
+    /// KeePassXC, where it is installed.
+    private static let keepassxc = ExternalProgram.locate("keepassxc-cli")
+
+    @Test(
+        "KeePassXC shows one entry, changes its password, and the items come back with only that changed",
+        .enabled(if: keepassxc != nil, "KeePassXC is needed: .ci/install-packages desktop"))
+    func keepassxcEdits() throws {
+        let folder = try TemporaryFolder()
+        let before = try Self.shop()
+        try folder.write("out.kdbx", Self.export(before, to: Self.writer(.kdbx)).file)
+        func run(_ arguments: [String], _ input: String = "correct horse\n") throws -> String {
+            let outcome = try ExternalProgram.run(
+                try #require(Self.keepassxc), arguments + ["-q"], input: Array(input.utf8))
+            #expect(outcome.status == 0, "\(outcome.errorText)")
+            return outcome.text
+        }
+        let path = folder.path("out.kdbx")
+        #expect(try run(["ls", path, "-R", "-f"]) == "Shop\n")
+        let shown = try run([
+            "show", path, "Shop", "-s", "-a", "UserName", "-a", "Password", "-a", "PIN", "-a", "Notes",
+        ])
+        #expect(shown == "zoe\npw\n1234\na note\n")
+        #expect(try run(["attachment-export", path, "Shop", "a.txt", "--stdout"]) == "ATT")
+        _ = try run(["edit", path, "Shop", "-p"], "correct horse\nchanged\n")
+        let after = try Self.read(folder.read("out.kdbx"), .kdbx)
+        #expect(try after.uuids == before.uuids)
+        #expect(try after.listing == before.listing.map { $0.replacing("acct=zoe: pw", with: "acct=zoe: changed") })
+    }
 }

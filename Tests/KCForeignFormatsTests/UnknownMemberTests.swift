@@ -267,7 +267,7 @@ struct UnknownMemberTests {
     ]
 
     /// Formats for which the tests of the format try it.
-    private static let elsewhere = ["firefox", "chromium", "keepass-xml", "keepass-1", "kubernetes"]
+    private static let elsewhere = ["firefox", "chromium", "keepass-xml", "keepass-1", "kubernetes", "freeotp"]
 
     private static let other = CSVFormat(columns: [.title: "name", .password: "password"])
 

@@ -36,10 +36,11 @@ struct ReaderReport {
         leftOut = try Self.counts(&fields, in: bytes)
         refused = try fields.list(in: bytes) { fields, bytes throws(FieldReader.Breach) in
             let name = try fields.text(in: bytes)
+            let kind = displayed(try fields.text(in: bytes), limit: 100)
             guard let problem = try Tagged(&fields, in: bytes).refusal else {
                 throw FieldReader.Breach("an item is refused for an unknown reason")
             }
-            return ForeignContents.Refused(name: name, problem: problem)
+            return ForeignContents.Refused(name: name, kind: kind, problem: problem)
         }
         staying = try fields.list(in: bytes) { fields, bytes throws(FieldReader.Breach) in
             let name = try fields.text(in: bytes)
@@ -94,6 +95,7 @@ struct ReaderReport {
         }
         fields.add(refused) { fields, item in
             fields.add(item.name)
+            fields.add(item.kind)
             Tagged(item.problem).write(to: &fields)
         }
         fields.add(staying) { fields, item in

@@ -32,7 +32,7 @@ extension ExportWriter {
     package var remarks: [String] { [] }
 }
 
-/// What a file holds of a record.
+/// The parts of a record that a file holds, and those that it does not.
 package struct ExportOutcome {
     /// The parts that the format cannot hold.
     package var unheld: [(part: ExportedPart, problem: ExportProblem)] = []

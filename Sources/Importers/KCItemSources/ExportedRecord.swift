@@ -49,7 +49,7 @@ package struct ExportedRecord {
     package let modified: Timestamp
     /// Identifies the record in a file.
     package let uuid: ItemUUID
-    /// What the items have in common; nil for an item that stands by itself.
+    /// Identifies the record among others; nil for an item that stands by itself.
     private let key: RecordKey?
 
     /// Makes a record of one item.
@@ -140,7 +140,7 @@ package struct ExportedRecord {
     }
 }
 
-/// What items of one record have in common.
+/// Identifies a record: items with the same key belong together.
 package struct RecordKey: Hashable, Sendable {
     private let format: ExactText
     private let id: ExactText
@@ -150,12 +150,16 @@ package struct RecordKey: Hashable, Sendable {
     /// The key that an import has given an item; nil for any other item.
     package init?(_ item: Item) {
         guard let format = item.free("source.format") else { return nil }
-        let own = item.free("source.id")
-        guard let id = own ?? item.free(Self.attribute) else { return nil }
-        (self.format, self.id, isOwn) = (format.exact, id.exact, own != nil)
+        self.format = format.exact
+        if let own = item.free("source.id") {
+            (id, isOwn) = (own.exact, true)
+        } else {
+            guard let record = item.free(Self.attribute) else { return nil }
+            (id, isOwn) = ("\(record) \(RecordPart.Ordinal.record(of: item.uuid))".exact, false)
+        }
     }
 
-    /// The attribute that identifies a record which has no ID in its program.
+    /// The attribute that identifies a record which has no ID in its program, among those with other names.
     static let attribute = "source.record"
 
     /// The record's ID in the program of this format; nil if it has none.

@@ -111,10 +111,16 @@ package struct ForeignContents {
     package struct Refused: Hashable, Sendable {
         /// The item's name in its program; foreign text.
         package let name: String
+        /// The kind of the item as `RecordPlace.kind` has it; `record` for a whole record, and if it is not known.
+        package let kind: String
         package let problem: Problem
 
-        package init(name: String, problem: Problem) {
+        /// The kind of what is a whole record.
+        package static let wholeRecord = "record"
+
+        package init(name: String, kind: String = wholeRecord, problem: Problem) {
             self.name = name
+            self.kind = kind
             self.problem = problem
         }
     }

@@ -72,12 +72,12 @@ package final class RecordCollector {
                     return
                 }
                 guard part.draft.attributes.mark(item.itemClass, for: item.uuid) else {
-                    return refuse(part.name, .sameKey)
+                    return refuse(part.name, .sameKey, kind: part.placeKind)
                 }
                 item = try collection.item(part.draft, secret: part.secret)
                 key = PackedItem.key(of: item)
                 guard places.first(key, where: { collection.hasKey(key, at: $0) }) == nil else {
-                    return refuse(part.name, .sameKey)
+                    return refuse(part.name, .sameKey, kind: part.placeKind)
                 }
                 marked.append(item)
             }
@@ -85,7 +85,7 @@ package final class RecordCollector {
             collection.append(item, key: key, secret: part.secret)
             parts.add(part.kind)
         } catch {
-            refuse(part.name, .item(error))
+            refuse(part.name, .item(error), kind: part.placeKind)
         }
     }
 
@@ -117,7 +117,7 @@ package final class RecordCollector {
         }
         try contents.items.visitItems(&visitor)
         for (kind, count) in contents.leftOut { leaveOut(kind, count) }
-        for item in contents.refused { refuse("\(file): \(item.name)", item.problem) }
+        for item in contents.refused { refuse("\(file): \(item.name)", item.problem, kind: item.kind) }
         staying += contents.staying
         duplicates += contents.duplicates
         marked += contents.marked
@@ -172,8 +172,12 @@ package final class RecordCollector {
     }
 
     /// Lists an item that should be imported but cannot be; its name is foreign text.
-    package func refuse(_ name: String, _ problem: ForeignContents.Problem) {
-        refused.append(ForeignContents.Refused(name: name, problem: problem))
+    ///
+    /// - Parameter kind: as in `ForeignContents.Refused`.
+    package func refuse(
+        _ name: String, _ problem: ForeignContents.Problem, kind: String = ForeignContents.Refused.wholeRecord
+    ) {
+        refused.append(ForeignContents.Refused(name: name, kind: kind, problem: problem))
     }
 
     /// Adds a sentence for the user, unless it was added before.
@@ -211,11 +215,11 @@ package final class RecordCollector {
         }
     }
 
-    /// Identifies a record that has no ID among all records of all files.
-    func code(ofRecord record: String, ordinal: Int) -> String {
+    /// Identifies the names of a record that has no ID, among all records of all files.
+    func code(ofRecord record: String) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(256)
-        for piece in ["kcbackup record", format, record, "\(ordinal)"] { Self.append(piece, to: &text) }
+        for piece in ["kcbackup record", format, record] { Self.append(piece, to: &text) }
         text += file
         return Hexadecimal.encode(Array(SHA256.hash(text.span).bytes.prefix(8)))
     }

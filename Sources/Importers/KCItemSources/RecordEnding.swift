@@ -7,7 +7,7 @@ extension RecordWriter {
         if let returned, !returned.origin.isEmpty { return returned.origin }
         let format = ExtraAttribute(name: "source.format", value: collector.format)
         if let id { return [format, ExtraAttribute(name: "source.id", value: id)] }
-        let code = collector.code(ofRecord: identity, ordinal: ordinal)
+        let code = collector.code(ofRecord: identity)
         return [format, ExtraAttribute(name: RecordKey.attribute, value: code)]
     }
 

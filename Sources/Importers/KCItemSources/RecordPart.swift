@@ -16,6 +16,9 @@ package struct RecordPart: ~Copyable {
     /// The record's name in its program; foreign text.
     package let name: String
 
+    /// The kind as `RecordPlace.kind` has it.
+    var placeKind: String { RecordPlace(part: part).kind }
+
     /// The number of earlier records, and of earlier parts of this record, that differ from this one only in their
     /// secrets.
     package struct Ordinal: Hashable, Sendable {
@@ -31,6 +34,11 @@ package struct RecordPart: ~Copyable {
         /// The bits of the ordinal that the UUID contains in the clear: 20 of the record and 12 of the part.
         var number: UInt32 {
             UInt32(truncatingIfNeeded: record & 0xf_ffff) << 12 | UInt32(truncatingIfNeeded: part & 0xfff)
+        }
+        /// The number of earlier records that a UUID contains; 0 for one that was not derived.
+        static func record(of uuid: ItemUUID) -> Int {
+            let isDerived = uuid.high >> 12 & 0xf == 8
+            return isDerived ? Int(uuid.low & 0xffff_ffff) >> 12 : 0
         }
         /// The remaining bits.
         var beyond: String { "\(record >> 20) \(part >> 12)" }

@@ -30,9 +30,11 @@ extension RecordCollector {
 
     /// Refuses a part of a record by name.
     ///
-    /// - Parameter rule: what is wrong with it; contains no foreign text.
-    package func refuse(_ part: String, of record: String, _ rule: String) {
-        refuse("\(record.isEmpty ? "untitled" : record): \(part)", .damaged(rule))
+    /// - Parameters:
+    ///   - rule: what is wrong with it; contains no foreign text.
+    ///   - kind: as in `ForeignContents.Refused`.
+    package func refuse(_ part: String, of record: String, _ rule: String, kind: String = "part of a record") {
+        refuse("\(record.isEmpty ? "untitled" : record): \(part)", .damaged(rule), kind: kind)
     }
 
     /// Names a one-time password whose text is imported, and gives no codes.

@@ -36,6 +36,21 @@ package enum RecordPlace: Hashable, Sendable {
         }
     }
 
+    /// The kind of the item, for people.
+    package var kind: String {
+        switch self {
+        case .login, .token: "login"
+        case .oneTimePassword: "one-time password"
+        case .note: "note"
+        case .field: "custom field"
+        case .object(let kind): kind
+        case .passkey: "passkey"
+        case .privateKey: "private key"
+        case .network: "Wi-Fi password"
+        case .attachment: "attachment"
+        }
+    }
+
     /// The name of a field or an attachment that holds the part where there is no other place for it.
     package var fieldName: String {
         switch self {
@@ -54,7 +69,7 @@ package enum RecordPlace: Hashable, Sendable {
         self = item.free("source.part").map(Self.init(part:)) ?? Self.marked(item.attributes)
     }
 
-    private init(part: String) {
+    init(part: String) {
         let starts: [(start: String, place: (String) -> RecordPlace)] = [
             ("field ", { .field($0) }), ("passkey ", { .passkey($0) }), ("wifi ", { .network($0) }),
             ("attachment ", { .attachment($0) }),
@@ -66,7 +81,7 @@ package enum RecordPlace: Hashable, Sendable {
             }
         }
         let whole: [RecordPlace] = [.login, .token, .oneTimePassword, .note, .privateKey]
-        self = whole.first { $0.part.exact == part.exact } ?? .object(part)
+        self = whole.first { $0.part.exact == part.exact } ?? (part.isEmpty ? .login : .object(part))
     }
 
     private static func marked(_ attributes: Attributes) -> RecordPlace {

@@ -24,7 +24,7 @@ package final class RecordWriter {
     /// Where the items go.
     package let collector: RecordCollector
     let identity: String
-    let ordinal: Int
+    private let ordinal: Int
     private let givenTitle: String
     /// The record's ID in its program, if it has one; it becomes a readable attribute.
     package var id: String?

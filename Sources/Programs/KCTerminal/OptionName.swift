@@ -19,6 +19,7 @@ package enum OptionName: String, CaseIterable, Sendable {
     case attribute
     case change
     case `class`
+    case check
     case code
     case columns
     case comment

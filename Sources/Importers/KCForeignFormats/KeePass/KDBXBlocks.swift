@@ -56,6 +56,22 @@ struct KDBXBlocks: ~Copyable {
         }
     }
 
+    /// The number of bytes behind the last block, whose code says that the content ends there.
+    ///
+    /// - Throws: `ForeignFailure.damaged` for a file that ends before it.
+    static func sizeBehindEnd(of file: ForeignFile, _ header: KDBXHeader) throws(ForeignFailure) -> Int {
+        try file.bytes.withBytes { bytes throws(ForeignFailure) in
+            var cursor = try ByteCursor(from: header.size, of: bytes, .littleEndian)
+            _ = try cursor.take(64)
+            var size: Int
+            repeat {
+                _ = try cursor.take(32)
+                size = try cursor.take(cursor.number(4, in: bytes)).count
+            } while size > 0
+            return cursor.left
+        }
+    }
+
     /// Appends the next plaintext; false at the end of the file.
     ///
     /// - Throws: `ForeignFailure.damaged`, `CryptographyFailure`.
@@ -87,9 +103,7 @@ struct KDBXBlocks: ~Copyable {
             return range
         }
         number += 1
-        if !block.isEmpty { return true }
-        guard cursor.left == 0 else { throw ForeignFailure.damaged("data follows its end") }
-        return false
+        return !block.isEmpty
     }
 
     private mutating func decryptAll(into output: inout SecretBytes) throws(CryptographyFailure) {

@@ -18,6 +18,8 @@ struct KeePassEntry {
     let tags: String?
     /// The expiry date, if the entry expires.
     let expires: String?
+    /// The number of dates that cannot be read.
+    let unreadableDates: Int
     let historyCount: Int
     let autoTypeCount: Int
     let hasIcon: Bool
@@ -52,12 +54,14 @@ struct KeePassEntry {
         }
         self.binaries = binaries
         let times = document.child("Times", of: element)
-        created = Self.date(database.text("CreationTime", of: times))
-        modified = Self.date(database.text("LastModificationTime", of: times))
+        let dates = ["CreationTime", "LastModificationTime"].map { database.text($0, of: times) }
+        created = Self.date(dates[0])
+        modified = Self.date(dates[1])
         tags = text("Tags").flatMap { $0.isEmpty ? nil : $0 }
         let isExpiring = database.text("Expires", of: times)?.lowercased() == "true"
         let expiry = database.text("ExpiryTime", of: times)
         expires = isExpiring ? Self.date(expiry)?.description : nil
+        unreadableDates = (dates + (isExpiring ? [expiry] : [])).count { $0?.isEmpty == false && Self.date($0) == nil }
         let (used, changed) = (
             database.text("LastAccessTime", of: times), database.text("LastModificationTime", of: times)
         )

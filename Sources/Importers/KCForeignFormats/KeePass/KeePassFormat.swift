@@ -19,6 +19,9 @@ package struct KeePassFormat: ForeignFormat {
         let header = try file.bytes.withBytes { bytes in try KDBXHeader(bytes) }
         let database = try KDBXDatabase(open(file, header, secrets), header, of: file)
         let collector = RecordCollector(format: name, date: file.modified)
+        if header.major > 3, try KDBXBlocks.sizeBehindEnd(of: file, header) > 0 {
+            collector.remark("bytes behind the end of the database are no part of it, and were not read")
+        }
         return try KeePassRecords(database, collector).read(header.major == 3 ? .kdbx3 : .kdbx4)
     }
 

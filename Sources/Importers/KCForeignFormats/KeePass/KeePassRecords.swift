@@ -133,6 +133,7 @@ final class KeePassRecords {
 
     private func add(_ entry: KeePassEntry) throws {
         collector.leaveOut("older version of an entry", entry.historyCount)
+        collector.leaveOut("unreadable date", entry.unreadableDates)
         collector.leaveOut("auto-type setting", entry.autoTypeCount)
         collector.leaveOut("setting of another program", entry.otherDataCount)
         if entry.hasOverride { collector.leaveOut("override of an address") }
@@ -202,7 +203,9 @@ final class KeePassRecords {
         }
         for (name, value) in rest.binaries {
             guard let bytes = try database.attachment(value) else {
-                collector.refuse("\(record.title): \(name)", .damaged("the attachment is missing in the file"))
+                collector.refuse(
+                    name, of: record.title, "the attachment is missing in the file",
+                    kind: RecordPlace.attachment(name).kind)
                 continue
             }
             if name == "KeeAgent.settings" {
@@ -210,7 +213,8 @@ final class KeePassRecords {
                 continue
             }
             guard bytes.count <= ItemLimits.secretSize else {
-                collector.refuse(record.title, .item(.secretTooLarge(bytes.count)))
+                collector.refuse(
+                    record.title, .item(.secretTooLarge(bytes.count)), kind: RecordPlace.attachment(name).kind)
                 continue
             }
             try record.addAttachment(name, bytes)

@@ -177,7 +177,7 @@ struct OnePasswordReader: JSONRecords {
             if let attachment = zip.take("files/\(id)__\(name)") {
                 try record.addAttachment(name, attachment.bytes.copy())
             } else {
-                collector.refuse(name, of: record.title, "it is missing from the export")
+                collector.refuse(name, of: record.title, "it is missing from the export", kind: "attachment")
                 isComplete = false
             }
         }

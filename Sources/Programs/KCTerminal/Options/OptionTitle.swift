@@ -57,7 +57,7 @@ extension OptionName {
             .plaintext, .removeFromFile, .replace,
             .replaceUnarchived, .requireAll, .shard, .signers, .staysBehind:
             .rules
-        case .confirm, .dryRun, .keepKey, .list, .newKey, .noUndo, .undo, .withoutArchive, .yes:
+        case .check, .confirm, .dryRun, .keepKey, .list, .newKey, .noUndo, .undo, .withoutArchive, .yes:
             .questions
         case .code, .columns, .html, .json, .prometheus, .qr, .quiet, .reveal, .sort, .verbose, .wide:
             .output

@@ -15,6 +15,8 @@ package struct ImportText {
     package var policy = ConflictPolicy.newer
     /// The keychain as it was named on the command line.
     package var named: String?
+    /// What is in the file, and where it is.
+    package var proof: ImportProof?
     /// The number of records that were taken out of the file; nil if none were to be, or if it stays as it was.
     package var removed: Int?
     package let session: Session
@@ -129,12 +131,19 @@ package struct ImportText {
         try session.tell(
             report, summary, list,
             json: report.json(of: path, reading.kind.name, holding: reading.contents.json, keychain: keychain)
-                .adding([("removed", removed.map { .number($0) })])
+                .adding([("removed", removed.map { .number($0) }), ("proof", proof?.json)])
         ) { json, lines in try session.result(json, lines) }
+        tellProof()
         guard session.keptState else { return }
         if report.imported.replaced.isEmpty || session.style.isQuiet { return session.note(undoWords) }
         // Replaced secrets are mentioned even if no user is watching.
         session.message(undoWords + "\n")
+    }
+
+    /// Shows the table of what became of everything in the file.
+    package func tellProof() {
+        guard session.showsNotes, !session.style.isJSON else { return }
+        for line in proof?.lines(width: session.tableWidth) ?? [] { session.message(line) }
     }
 
     /// Says how the import is taken back; records that left their file go back to it first, or they would be nowhere.

@@ -14,7 +14,7 @@ internal import KCTerminal
 
 /// `kcbackup import`: adds the items of a file, of another program or of lines, to a keychain or to the desktop keyring.
 struct ImportCommand: Verb {
-    static let mainOptions: [OptionName] = [.into, .dryRun, .from]
+    static let mainOptions: [OptionName] = [.into, .dryRun, .check, .from]
 
     static let otherOptions: [OptionName]? = [
         .onConflict, .password, .keyFile, .passcode, .unlock, .columns, .removeFromFile, .noUndo, .json,
@@ -36,6 +36,9 @@ struct ImportCommand: Verb {
             documentation describes, for each program, how to get the file and what is lost; kcbackup-import(1) says \
             where it is.
 
+            A table at the end says how much of each kind is in the file, and what became of it. '--check' makes that \
+            table of what is there already, names what is missing or differs, and writes nothing.
+
             With '--remove-from-file', the records of a .netrc file or a git credentials file of your home are taken out \
             of it, once the keychain is known to have their secrets; 'undo --keychain home:' puts them back.
 
@@ -46,6 +49,7 @@ struct ImportCommand: Verb {
             EXAMPLES:
               kcbackup import logins.csv --dry-run
               kcbackup import logins.csv
+              kcbackup import logins.csv --check
               kcbackup import ~/.netrc --into scripts
               kcbackup import ~/.git-credentials --remove-from-file
               kcbackup import items.jsonl
@@ -80,6 +84,9 @@ struct ImportCommand: Verb {
     @Flag(name: OptionName.dryRun.name, help: "Say what would happen, and write nothing.")
     var dryRun = false
 
+    @Flag(name: OptionName.check.name, help: "Compare the file with what is there, and write nothing.")
+    var check = false
+
     @Flag(
         name: OptionName.removeFromFile.name,
         help: "Take what was imported out of the file: of .netrc files and git credentials files of your home.")
@@ -99,6 +106,7 @@ struct ImportCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         try opening.access.check(with: file, passcode: target.passcode)
         let columns = try chosenColumns()
+        try requireOne()
         let options = StoreOptions(target.passcode, unlocking)
         let keyring = DesktopKeyring(target.keychain)
         let kind: StoreKind = keyring == nil ? .keychain : .keyring
@@ -111,7 +119,7 @@ struct ImportCommand: Verb {
         let store: any NamedStore = try keyring ?? LocalKeychain(target.keychain, in: session.machine)
         let isMissing = try (store as? LocalKeychain).map { try !Path.exists($0.path) } ?? false
         // Check before asking the user in vain.
-        if isMissing, !dryRun { _ = try target.open(in: session) }
+        if isMissing, !dryRun || check { _ = try target.open(in: session) }
         let keyringPlace = try keyring.map { try RestorePlace($0, given: $0.name, options, in: session) }
         session.subject.file = file
         let removable = try removeFromFile ? RemovableFile(file, in: session) : nil
@@ -124,9 +132,19 @@ struct ImportCommand: Verb {
             ?? RestorePlace(store, given: isElsewhere ? store.name : target.keychain, options, in: session)
         if isElsewhere, !isMissing { warnOfPlace(store.name, in: session) }
         return try FileImport(
-            path: file, reading: reading, target: place, given: onConflict, isDryRun: dryRun, keepsState: !noUndo,
+            path: file, reading: reading, target: place, given: onConflict, isDryRun: dryRun, isCheck: check,
+            keepsState: !noUndo,
             removable: removable, session: session
         ).run()
+    }
+
+    /// Refuses options that say what is written, if nothing is.
+    private func requireOne() throws(UsageProblem) {
+        if !check { return }
+        if dryRun { throw .together(.check, .dryRun) }
+        if onConflict != nil { throw .together(.check, .onConflict) }
+        if removeFromFile { throw .together(.check, .removeFromFile) }
+        if noUndo { throw .together(.check, .noUndo) }
     }
 
     private func read(_ columns: [ChosenColumn: String], in session: Session) throws -> ForeignReading {

@@ -20,6 +20,8 @@ struct FileImport {
     /// The rule for items that are there already; nil if the user chose none.
     let given: ConflictPolicy?
     let isDryRun: Bool
+    /// True to compare the file with the store, and to write nothing.
+    let isCheck: Bool
     /// False to keep no state before the import.
     let keepsState: Bool
     /// The file, if the records are to be taken out of it afterwards.
@@ -27,7 +29,48 @@ struct FileImport {
     let session: Session
 
     /// Runs the import, or its dry run, for which a keychain need not exist.
-    func run() throws -> ExitStatus { try target.kind == .keyring ? addToKeyring() : addToKeychain() }
+    func run() throws -> ExitStatus {
+        if isCheck { return try check() }
+        return try target.kind == .keyring ? addToKeyring() : addToKeychain()
+    }
+
+    /// Compares the file with the store; what is missing there, or differs, is named.
+    private func check() throws -> ExitStatus {
+        ImportText(path: path, reading: reading, use: .taking, session: session).noteContents()
+        var options = RestoreOptions()
+        options.conflictPolicy = .overwrite
+        let proof = ImportProof(reading.contents, isCheck: true)
+        let changes = RestoreChanges(
+            namesCreated: true, namesSame: false, limit: .max, isForNames: !session.style.isJSON,
+            spoolingIn: session.machine.temporaryFolder)
+        let report = try restore(items(), options) { step in
+            RestoreObserver(step: step) { item, action in
+                proof.add(item, action)
+                try changes.add(item, action)
+            }
+        }
+        let lists = try changes.finish()
+        try session.result(
+            [
+                "file": .text(path), "format": .text(reading.kind.name), "keychain": .text(target.name),
+                "holds": reading.contents.json, "proof": proof.json, "missing": .items(lists.created),
+                "different": .items(lists.replaced),
+            ], proof.lines(width: session.tableWidth))
+        var list = ChangeList(isDryRun: false, in: session)
+        try list.add(lists.created) { _ in Remark("missing") }
+        try list.add(lists.replaced) { _ in Remark("different") }
+        list.add(failing: report, named: wordsApart(report.failing.map(\.item)), .imported)
+        let isThere = lists.created.isEmpty && lists.replaced.isEmpty && report.failing.isEmpty
+        let isRead = reading.contents.refused.isEmpty && reading.contents.staying.isEmpty
+        return isThere && isRead ? .ok : .incomplete
+    }
+
+    /// The items in the form in which the store is compared with them.
+    private func items() -> any ItemSource {
+        guard target.kind == .keyring else { return reading.contents.items }
+        let items = FileItems(reading.contents, identity: path)
+        return if let date = reading.fileDate { items.undated(date) } else { items }
+    }
 
     private func addToKeychain() throws -> ExitStatus {
         var options = RestoreOptions()
@@ -40,8 +83,11 @@ struct FileImport {
             named: target.option, session: session)
         try text.tellContents()
         var decisions: [(Item, RestoreAction)] = []
+        let proof = ImportProof(reading.contents, isCheck: false)
+        text.proof = proof
         let report = try restore(reading.contents.items, options) { step in
             RestoreObserver(step: step) { item, action in
+                proof.add(item, action)
                 if session.style.isVerbose { decisions.append((item, action)) }
             }
         }
@@ -62,23 +108,26 @@ struct FileImport {
 
     /// Adds what the file has and the desktop keyring lacks.
     private func addToKeyring() throws -> ExitStatus {
-        try ImportText(path: path, reading: reading, use: .taking, session: session).tellContents()
+        var text = ImportText(path: path, reading: reading, use: .taking, session: session)
+        try text.tellContents()
+        let proof = ImportProof(reading.contents, isCheck: false)
+        text.proof = proof
         // Nothing is written by a dry run, not even the first key of this device.
         if !isDryRun { try session.context.makeDeviceKey() }
-        let items = FileItems(reading.contents, identity: path)
-        let source: any ItemSource = if let date = reading.fileDate { items.undated(date) } else { items }
+        let source = items()
         var options = RestoreOptions()
         options.conflictPolicy = given ?? .keep
         let watch = RestoreWatch(
             RestoreChanges(
                 namesCreated: true, namesSame: session.style.isVerbose, limit: .max, isForNames: !session.style.isJSON,
                 spoolingIn: session.machine.temporaryFolder))
-        let report = try restore(source, options) { watch.observer(of: target.place, $0) }
+        let report = try restore(source, options) { watch.observer(of: target.place, $0).observing(proof.add) }
         try RestoreText(
             report: report, changes: watch.lists, source: .file(path: path, format: reading.kind.name),
             target: target, policy: options.conflictPolicy, isOfSome: false, isMade: true, unmapped: watch.unmapped,
             done: .imported
         ).tell(session)
+        text.tellProof()
         session.noteUndo(target.option)
         let isUndecided = given == nil && report.counts.keep > 0
         if isUndecided, !session.style.isQuiet {
@@ -97,9 +146,9 @@ struct FileImport {
         _ observer: (_ step: @escaping () -> Void) -> RestoreObserver
     ) throws -> RestoreReport {
         var options = options
-        options.isDryRun = isDryRun
+        options.isDryRun = isDryRun || isCheck
         // Each item is visited once for the plan and once for writing.
-        let count = reading.contents.items.count * (isDryRun ? 1 : 2)
+        let count = reading.contents.items.count * (options.isDryRun ? 1 : 2)
         let progress = Progress("importing items", of: UInt64(count), in: session)
         defer { progress.finish() }
         let source = RestoreSource.items(source)
@@ -109,7 +158,7 @@ struct FileImport {
             return try target.place.restore(request, observer(progress.step))
         }
         // Another run may have removed the keychain meanwhile.
-        guard isDryRun else { throw KeychainStoreError.notFound(target.name) }
+        guard options.isDryRun, !isCheck else { throw KeychainStoreError.notFound(target.name) }
         session.warn(
             "there is no keychain \(quoted(target.name)) yet; "
                 + "'kcbackup keychain create\(unquotedOperand(target.name))' makes it")
