@@ -214,7 +214,7 @@ struct KeePassExportTests {
         #expect(code.wholeMatch(of: /[0-9]{6}\n/) != nil, "\(code)")
         let path = folder.path("out.kdbx")
         #expect(try run(["attachment-export", "-q", "--stdout", path, "Zero", "secret.bin"]) == Array("a\0b".utf8))
-        let plain = try run(["show", "-q", "-s", "-a", "Password", path, "None"])
+        let plain = try run(["show", "-q", "-s", "-a", "one-time password", path, "None"])
         #expect(String(decoding: plain, as: UTF8.self) == "no seed: 1\n")
     }
 }

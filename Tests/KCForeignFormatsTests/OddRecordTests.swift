@@ -83,7 +83,7 @@ struct OddRecordTests {
             ],
             parts: [
                 (#"{"PIN":"1"}"#, #"{"$passkey::1":{"username":"u"}}"#),
-                (#"{"PIN":"1"}"#, #"{"$oneTimeCode::1":"see phone"}"#),
+                (#"{"PIN":"1"}"#, #"{"$oneTimeCode::1":"see phone 1"}"#),
             ]),
         Case(
             format: EnpassFormat(), start: #"{"folders":[{"parent_uuid":"","uuid":"f","title":"F"}],"items":["#,
@@ -210,6 +210,7 @@ struct OddRecordTests {
             #expect(contents.items.count > whole.items.count, "\(to)")
             // Each record of Keeper has a passkey in a form of its own, which is named too.
             let parts = contents.refused.filter { $0.name.contains(": ") }
+            #expect(parts.count == 1, "\(contents.refused)")
             #expect(parts.count == 1 && parts[0].name.hasPrefix("Odd: "), "\(to)")
         }
     }

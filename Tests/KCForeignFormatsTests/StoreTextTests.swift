@@ -27,8 +27,9 @@ struct StoreTextTests {
             "ppk": putty, "list": "[1,\n2]", "cut": "{\n\"a\": ", "line": "{\"a\":1}", "brace": "{x\nuser: ada",
             "dashes": "-----\nuser: ada",
         ])
+        let listing = try contents.listing
         #expect(
-            try contents.listing
+            listing
                 == [
                     "genp svce=age acct=private key desc=private key: \(identity)",
                     "genp svce=both acct=private key desc=private key: \(certificate)\(Self.key)",

@@ -209,9 +209,12 @@ package final class RecordWriter {
 
     /// Adds a one-time password that an authenticator stores as a base32 seed with parameters; with another seed, no codes
     /// can be made of it.
+    ///
+    /// - Throws: also `ForeignFailure.damaged` without a seed.
     package func addOneTimePassword(
         seed: borrowing SecretBytes, _ parameters: OneTimePasswordParameters
     ) throws(ForeignFailure) {
+        if seed.isEmpty { throw .damaged("it has no seed") }
         try addOneTimePassword(
             OneTimePasswordAddress.make(ofText: seed, issuer: givenTitle, user: user, parameters))
     }

@@ -244,6 +244,7 @@ struct JSONHome {
             step("import", "import items.jsonl \(passcode)"),
             step("import", "import netrc \(passcode)", 3),
             step("import", "import changed --on-conflict keep \(passcode)"),
+            step("import --check", "import changed --check \(passcode)", 3),
             step("import", "import bound.keyring --dry-run \(passcode)"),
             step("diff of files", "diff netrc changed", 3),
             step("diff of a file and a keychain", "diff changed --keychain login \(passcode)"),

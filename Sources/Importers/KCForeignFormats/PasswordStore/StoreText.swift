@@ -137,7 +137,8 @@ extension StoreText {
         guard let first = lines.first else { return .plain }
         if equals(first, mailMark, content) { return .mail }
         if equals(first, "---", content) { return .yaml(0) }
-        let start = lines.firstIndex { begins($0, "---", content) }
+        // A password may begin with the mark.
+        let start = lines.indices.dropFirst().first { begins(lines[$0], "---", content) }
         return start.map { .yaml($0) } ?? .plain
     }
 

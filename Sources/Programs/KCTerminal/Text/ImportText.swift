@@ -15,7 +15,7 @@ package struct ImportText {
     package var policy = ConflictPolicy.newer
     /// The keychain as it was named on the command line.
     package var named: String?
-    /// What is in the file, and where it is.
+    /// The table of everything in the file; nil where nothing is imported.
     package var proof: ImportProof?
     /// The number of records that were taken out of the file; nil if none were to be, or if it stays as it was.
     package var removed: Int?

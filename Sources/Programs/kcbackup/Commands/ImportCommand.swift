@@ -14,10 +14,10 @@ internal import KCTerminal
 
 /// `kcbackup import`: adds the items of a file, of another program or of lines, to a keychain or to the desktop keyring.
 struct ImportCommand: Verb {
-    static let mainOptions: [OptionName] = [.into, .dryRun, .check, .from]
+    static let mainOptions: [OptionName] = [.into, .dryRun, .check]
 
     static let otherOptions: [OptionName]? = [
-        .onConflict, .password, .keyFile, .passcode, .unlock, .columns, .removeFromFile, .noUndo, .json,
+        .from, .onConflict, .password, .keyFile, .passcode, .columns, .removeFromFile, .noUndo, .json,
     ]
     static let keyringUse = KeyringUse.direct
 
