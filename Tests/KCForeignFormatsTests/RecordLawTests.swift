@@ -152,7 +152,8 @@ struct RecordLawTests {
             ("KPEX_PASSKEY_CREDENTIAL_ID", "{{ouEElK8jQAyBRiMjThgw7Q}}"),
             ("KPEX_PASSKEY_PRIVATE_KEY_PEM", "{{\(PasskeySample.pem())}}"),
             ("KPEX_PASSKEY_RELYING_PARTY", "rp.example"),
-            ("KPEX_PASSKEY_USERNAME", "zoe"), ("KPEX_PASSKEY_USER_HANDLE", "{{em9lLWhhbmRsZQ}}"),
+            ("KPEX_PASSKEY_USERNAME", "zoe"), ("KPEX_PASSKEY_FLAG_BE", "1"),
+            ("KPEX_PASSKEY_USER_HANDLE", "{{em9lLWhhbmRsZQ}}"),
         ]
         var contents = try ForeignReading.read(
             KDBXForge().file(KDBXForge.xml(KDBXForge.entry(1, strings))), as: KeePassFormat(), password: "pw")
@@ -165,5 +166,16 @@ struct RecordLawTests {
             #expect(names == ["ouEElK8jQAyBRiMjThgw7Q", "rp.example", "zoe", "em9lLWhhbmRsZQ", PasskeySample.key])
             #expect(passkeys.count == 1)
         }
+    }
+
+    @Test("A passkey without its private key is named, and what is left of it stays")
+    func torn() throws {
+        let strings = [
+            ("Title", "rp"), ("KPEX_PASSKEY_CREDENTIAL_ID", "AQ"), ("KPEX_PASSKEY_RELYING_PARTY", "rp.example"),
+        ]
+        let contents = try ForeignReading.read(
+            KDBXForge().file(KDBXForge.xml(KDBXForge.entry(1, strings))), as: KeePassFormat(), password: "pw")
+        #expect(contents.refused.map(\.problem) == [.kept("its passkey has no private key")])
+        #expect(contents.parts.map(\.count) == [2])
     }
 }

@@ -122,13 +122,20 @@ package final class KDBXWriter: ProtectedExportWriter {
         string(prefix + "RELYING_PARTY", passkey.host)
         string(prefix + "USERNAME", passkey.userName ?? "")
         protected(prefix + "USER_HANDLE", SecretBytes(copying: (passkey.userHandle ?? "").utf8))
+        for (name, flag) in Self.passkeyFlags {
+            if let value = passkey.text(name) { string(prefix + flag, value) }
+        }
         var back = Passkey(id: passkey.id, host: passkey.host, key: passkey.key)
         back.userName = passkey.userName ?? ""
         back.displayName = back.userName
         back.userHandle = passkey.userHandle ?? ""
+        for (name, _) in Self.passkeyFlags { back.add(name, passkey.text(name)) }
         // KeePassXC has no place for some members.
         if !back.json().isEqual(to: secret) { protected(Self.passkeyName, secret.copy()) }
     }
+
+    /// The flags of a passkey that KeePassXC keeps, by their names in an item.
+    package static let passkeyFlags = [("backupEligible", "FLAG_BE"), ("backupState", "FLAG_BS")]
 
     /// The name of the string that holds a one-time password as it is in the keychain.
     package static let seedName = "kcbackup.seed"

@@ -190,6 +190,8 @@ final class KeePassRecords {
         let passkey = rest.takePasskey(in: database)
         switch consume passkey {
         case .some(let passkey): try record.addPasskey(passkey)
+        case .none where rest.hasTornPasskey:
+            collector.refuse(record.title, .kept("its passkey has no private key"), kind: RecordPlace.passkey("").kind)
         case .none: break
         }
         if let element = rest.take("Notes") {

@@ -45,7 +45,7 @@ extension KeePassEntry {
 
         /// A passkey as stored by KeePassXC.
         mutating func takePasskey(in database: KDBXDatabase) -> Passkey? {
-            let prefix = "KPEX_PASSKEY_"
+            let prefix = Self.passkeyPrefix
             func has(_ name: String) -> Bool { strings.contains { $0.key == prefix + name } }
             guard has("PRIVATE_KEY_PEM"), has("RELYING_PARTY"),
                 // Versions before 2.7.7 have the ID under another name.
@@ -57,8 +57,16 @@ extension KeePassEntry {
             passkey.userName = take(prefix + "USERNAME").map { text(of: $0, in: database) }
             passkey.displayName = passkey.userName
             passkey.userHandle = take(prefix + "USER_HANDLE").map { Passkey.unpadded(text(of: $0, in: database)) }
+            for (name, flag) in KDBXWriter.passkeyFlags {
+                passkey.add(name, take(prefix + flag).map { text(of: $0, in: database) })
+            }
             return passkey
         }
+
+        private static let passkeyPrefix = "KPEX_PASSKEY_"
+
+        /// True if parts of a passkey are left, without its private key.
+        var hasTornPasskey: Bool { strings.contains { $0.key.exact.hasPrefix(Self.passkeyPrefix) } }
 
         func text(of element: XMLDocument.Element, in database: KDBXDatabase) -> String {
             database.value(element).withBytes { bytes in

@@ -22,8 +22,8 @@ package final class ImportProof {
         self.isCheck = isCheck
         rows = Self.first.map { Row(kind: $0) }
         for item in contents.refused where !item.problem.isKept { add(item.kind, 1) }
-        add("item that is bound to its device", contents.staying.count)
-        add("item that is in the file more than once", contents.duplicates)
+        add("item for one device only", contents.staying.count)
+        add("item in the file more than once", contents.duplicates)
         for (kind, count) in contents.leftOut { add(kind, count) }
     }
 
