@@ -23,6 +23,8 @@ package final class ImportProof {
         rows = Self.first.map { Row(kind: $0) }
         for item in contents.refused where !item.problem.isKept { add(item.kind, 1) }
         add("item for one device only", contents.staying.count)
+        // No keychain can have these, and a check asks only for what one can have.
+        if isCheck { return }
         add("item in the file more than once", contents.duplicates)
         for (kind, count) in contents.leftOut { add(kind, count) }
     }
