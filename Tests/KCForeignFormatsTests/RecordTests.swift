@@ -183,4 +183,63 @@ struct RecordTests {
         #expect(try after.uuids == before.uuids)
         #expect(try after.listing == before.listing.map { $0.replacing("acct=zoe: pw", with: "acct=zoe: changed") })
     }
+
+    @Test("Two records with the same title, user, note and field each keep their own")
+    func alike() throws {
+        let entries = (1...2).map { number in
+            KDBXForge.entry(
+                number,
+                [
+                    ("Title", "Router"), ("UserName", "admin"), ("Password", "{{p\(number)}}"),
+                    ("URL", "https://r\(number).example"), ("Notes", "same"), ("PIN", "{{1}}"),
+                ])
+        }
+        let contents = try ForeignReading.read(
+            KDBXForge().file(KDBXForge.xml(entries.joined())), as: KeePassFormat(), password: "pw")
+        #expect(contents.duplicates == 0 && contents.items.count == 6)
+        let (file, _) = try Self.export(contents, to: Self.writer(.bitwarden))
+        let groups = Dictionary(grouping: try Self.read(file, .bitwarden).entries) {
+            $0.item.extraValue("source.id") ?? ""
+        }
+        #expect(groups.values.map(\.count) == [3, 3])
+    }
+
+    @Test(
+        "No two records of a file have the same ID, also if they come from two programs, or if one is an item by itself"
+    )
+    func identities() throws {
+        let id = "00000000-0000-4000-8000-000000000001"
+        let lines = [
+            #"{"class":"genp","uuid":"\#(id)","attributes":{"svce":"a","acct":"a"},"secret":"1"}"#,
+            #"{"class":"genp","attributes":{"svce":"b","acct":"b"},"extra":{"source.format":"keepass","source.id":"\#(id)","source.part":"password"},"secret":"2"}"#,
+            #"{"class":"genp","attributes":{"svce":"c","acct":"c"},"extra":{"source.format":"bitwarden","source.id":"\#(id)","source.part":"password"},"secret":"3"}"#,
+        ].joined(separator: "\n")
+        for format in [ExportFormat.kdbx, .bitwarden, .cxf] {
+            let (file, export) = try ExportSample.export(lines, to: Self.writer(format))
+            #expect(export.isComplete)
+            let back = try Self.read(file, format)
+            #expect(back.refused == [] && back.items.count == 3, "\(format)")
+        }
+    }
+
+    @Test("A note that another program added to an item by itself is in a record of its own")
+    func added() throws {
+        let line =
+            #"{"class":"genp","uuid":"00000000-0000-4000-8000-000000000001","attributes":{"svce":"a","acct":"a"},"secret":"1"}"#
+        let (file, _) = try ExportSample.export(line, to: CXFWriter(date: .reference))
+        let note = #"{"type":"note","content":{"value":"new"}}"#
+        let text = String(decoding: file, as: UTF8.self).replacing(
+            #""credentials":["#, with: #""credentials":["# + note + ",")
+        let contents = try Self.read(Array(text.utf8), .cxf)
+        let again = try Self.read(Self.export(contents, to: Self.writer(.kdbx)).file, .kdbx)
+        #expect(try again.listing == contents.listing && again.items.count == 2 && again.refused == [])
+    }
+
+    @Test("Tags and folders that another program changed come back as changed")
+    func marks() throws {
+        let (file, _) = try Self.export(Self.shop(), to: Self.writer(.cxf))
+        let text = String(decoding: file, as: UTF8.self).replacing(#""tags":["work","shop"]"#, with: #""tags":["z"]"#)
+        let tags = try Self.read(Array(text.utf8), .cxf).entries.map { $0.item.extraValue("tags") }
+        #expect(Set(tags) == ["z"])
+    }
 }

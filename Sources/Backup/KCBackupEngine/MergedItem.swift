@@ -31,8 +31,13 @@ extension Item {
             default: !mine.contains(code) && theirs.contains(code) && !isComplete(code, for: old)
             }
         }
-        let kept = old.extra.filter { !replaces($0, of: old) }
-        let all = (extra + kept).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        // A record of another program that has the same names does not take an item out of its own record.
+        let oldFormat = old.freeAttribute("source.format")
+        let isOfRecord = ["source.id", "source.record"].contains { old.freeAttribute($0) != nil }
+        let isOfOther = oldFormat != nil && isOfRecord && freeAttribute("source.format") != oldFormat
+        let own = isOfOther ? extra.filter { !Self.isOrigin($0) } : extra
+        let kept = old.extra.filter { isOfOther && Self.isOrigin($0) || !replaces($0, of: old) }
+        let all = (own + kept).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         return try Item(
             itemClass: itemClass, uuid: old.uuid, attributes: merged, extra: all, secretSize: secretSize)
     }
@@ -60,9 +65,15 @@ extension Item {
         guard let format = freeAttribute("source.format"), format == old.freeAttribute("source.format") else {
             return false
         }
+        if Self.isOrigin(attribute) { return true }
         if let id = freeAttribute("source.id"), id == old.freeAttribute("source.id") { return true }
         if attribute.name.exact.hasPrefix(format + ".") { return true }
         return attribute.name.exact.hasPrefix("url.") && freeAttribute("url.1") != nil
+    }
+
+    /// True for an attribute that says which part of which record an item is.
+    private static func isOrigin(_ attribute: ExtraAttribute) -> Bool {
+        ["source.format", "source.id", "source.record", "source.part"].contains(attribute.name)
     }
 
     func freeAttribute(_ name: String) -> String? { extra.first { $0.name.exact == name.exact }?.value }

@@ -130,6 +130,8 @@ package final class ItemExport: ItemVisitor {
     package private(set) var asking = 0
     /// The items of records of which there may be more; packed, since secrets of their own would be too many mappings of memory.
     private var waiting = PackedItems()
+    /// The IDs of the records in the file.
+    private var ids: Set<ItemUUID> = []
     private var places: [RecordKey: [PackedItems.Place]] = [:]
     /// The keys of these records, in the order of their first items.
     private var order: [RecordKey] = []
@@ -223,6 +225,9 @@ package final class ItemExport: ItemVisitor {
     }
 
     private func add(_ record: ExportedRecord) throws {
+        var record = record
+        // Records of two programs may have the same ID, and a record that of an item by itself.
+        while !ids.insert(record.uuid).inserted, record.isJoined { record = record.renamed }
         let outcome = try writer.add(record)
         for (part, problem) in outcome.unheld {
             try logs.unheld.add(part.item, number: ExportProblem.allCases.firstIndex(of: problem) ?? 0)
@@ -232,7 +237,7 @@ package final class ItemExport: ItemVisitor {
             if part.item.constraint != nil { asking += 1 }
         }
         for (part, codes) in outcome.lost { try logs.altered.add(part.item, number: ExportLists.number(of: codes)) }
-        for part in outcome.apart { try add(ExportedRecord(part)) }
+        for part in outcome.apart { try add(ExportedRecord(part, apartFrom: record)) }
     }
 
     /// Records an item that the archive does not hand out.

@@ -49,6 +49,8 @@ package struct ExportedRecord {
     package let modified: Timestamp
     /// Identifies the record in a file.
     package let uuid: ItemUUID
+    /// How many records of the file would have had this one's ID.
+    private let attempt: Int
     /// Identifies the record among others; nil for an item that stands by itself.
     private let key: RecordKey?
 
@@ -63,7 +65,8 @@ package struct ExportedRecord {
     /// - Parameters:
     ///   - parts: at least one, all of which have this key.
     ///   - key: what identifies the record; nil for a single item that stands by itself.
-    package init(_ parts: [ExportedPart], key: RecordKey?) {
+    ///   - attempt: greater than 0 for a record whose ID another one in the file has.
+    package init(_ parts: [ExportedPart], key: RecordKey?, attempt: Int = 0) {
         self.parts = parts
         let login = parts.first(where: \.isLogin)
         let main = login ?? parts.first(where: \.isNetwork) ?? parts[0]
@@ -79,8 +82,21 @@ package struct ExportedRecord {
         tags = parts.lazy.compactMap { $0.item.free("tags") }.first
         created = parts.lazy.map(\.item.created).min() ?? main.item.created
         modified = parts.lazy.map(\.item.modified).max() ?? main.item.modified
-        uuid = key?.uuid ?? main.item.uuid
+        uuid = key?.uuid(attempt: attempt) ?? main.item.uuid
+        self.attempt = attempt
         self.key = key
+    }
+
+    /// The same record with another ID.
+    package var renamed: ExportedRecord { ExportedRecord(parts, key: key, attempt: attempt + 1) }
+
+    /// Makes a record of one part for which another record has no room, with the names of that.
+    package init(_ part: ExportedPart, apartFrom other: ExportedRecord) {
+        parts = [part]
+        (title, account, hasAccountOfBytes, addresses) = (other.title, other.account, false, other.addresses)
+        (folder, tags) = (other.folder, other.tags)
+        (created, modified, uuid) = (part.item.created, part.item.modified, part.item.uuid)
+        (key, attempt) = (nil, 0)
     }
 
     /// The login, if there is one.
@@ -91,7 +107,7 @@ package struct ExportedRecord {
 
     /// The record's ID in a file of this format, if that is where it came from.
     package func id(in format: String) -> String? {
-        key?.ownID(in: format)
+        attempt == 0 ? key?.ownID(in: format) : nil
     }
 
     /// The first value of a free attribute.
@@ -165,10 +181,11 @@ package struct RecordKey: Hashable, Sendable {
     /// The record's ID in the program of this format; nil if it has none.
     func ownID(in format: String) -> String? { isOwn && self.format == format.exact ? id.string : nil }
 
-    /// The record's own ID if it is a UUID; otherwise one derived from it.
-    package var uuid: ItemUUID {
-        if isOwn, let own = ItemUUID(id.string) { return own }
-        let text = ["kcbackup record", format.string, id.string].map { "\($0.utf8.count)\n\($0)" }.joined()
+    /// The record's own ID if it is a UUID; otherwise, and after the first attempt, one derived from it.
+    func uuid(attempt: Int) -> ItemUUID {
+        if attempt == 0, isOwn, let own = ItemUUID(id.string) { return own }
+        let text = ["kcbackup record", format.string, id.string, "\(attempt)"].map { "\($0.utf8.count)\n\($0)" }
+            .joined()
         return ItemUUID(derivedFrom: SHA256.hash(Array(text.utf8).span).bytes)
     }
 }

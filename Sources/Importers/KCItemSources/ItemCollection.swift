@@ -109,6 +109,14 @@ package struct ItemCollection: ~Copyable {
         }
     }
 
+    /// The item at `index`.
+    func item(at index: Int) -> Item {
+        items.withBytes(of: places[index]) { bytes in
+            var builder = AttributesBuilder()
+            return PackedItem.decode(bytes, &builder).item
+        }
+    }
+
     /// True if the item at `index` has this secret, or has none if `secret` is nil.
     func hasSecret(_ secret: borrowing SecretBytes?, at index: Int) -> Bool {
         items.withBytes(of: places[index]) { bytes in

@@ -67,7 +67,7 @@ package final class RecordCollector {
                 return
             }
             if let other = places.first(key, where: { collection.hasKey(key, at: $0) }) {
-                if collection.hasSecret(part.secret, at: other) {
+                if collection.hasSecret(part.secret, at: other), !isOfAnotherRecord(item, than: other) {
                     duplicates += 1
                     return
                 }
@@ -87,6 +87,15 @@ package final class RecordCollector {
         } catch {
             refuse(part.name, .item(error), kind: part.placeKind)
         }
+    }
+
+    /// True for a note, a field or another part beside the login, of another record than that of the item at an index: each
+    /// record keeps its own.
+    private func isOfAnotherRecord(_ item: Item, than index: Int) -> Bool {
+        guard let id = item.free("source.id"), let part = item.free("source.part") else { return false }
+        if [RecordPlace.login, .token].contains(RecordPlace(part: part)) { return false }
+        let other = collection.item(at: index)
+        return other.free("source.id").map { $0.exact != id.exact } ?? false
     }
 
     /// Adds the contents of another file of the input; an item already present with another secret is refused.

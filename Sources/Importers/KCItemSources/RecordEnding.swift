@@ -6,6 +6,8 @@ extension RecordWriter {
     var origin: [ExtraAttribute] {
         if let returned, !returned.origin.isEmpty { return returned.origin }
         let format = ExtraAttribute(name: "source.format", value: collector.format)
+        // An item that stands by itself keeps its ID to itself.
+        if let returned { return [format, ExtraAttribute(name: RecordKey.attribute, value: "of \(returned.id)")] }
         if let id { return [format, ExtraAttribute(name: "source.id", value: id)] }
         let code = collector.code(ofRecord: identity)
         return [format, ExtraAttribute(name: RecordKey.attribute, value: code)]

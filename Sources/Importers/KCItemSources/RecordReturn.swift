@@ -22,14 +22,23 @@ extension ExportedRecord {
     ///
     /// - Parameters:
     ///   - written: the parts that are in the file.
-    ///   - secrets: the secrets of those that the file has only in another form.
+    ///   - id: that of the record in the file, which a copy of the record does not have.
+    ///   - secret: returns the part if the file has its secret only in another form.
     package func writeItems(
-        _ written: [Written], into text: inout SecretBytes, secret: (Written) -> ExportedPart? = { _ in nil }
+        _ written: [Written], id: String, into text: inout SecretBytes,
+        secret: (Written) -> ExportedPart? = { _ in nil }
     ) {
-        CanonicalJSON.literal("{\"name\":\"\(ExportName.item)\",\"joined\":\(isJoined),\"names\":[", into: &text)
+        CanonicalJSON.literal("{\"name\":\"\(ExportName.item)\",\"record\":", into: &text)
+        CanonicalJSON.string(id, into: &text)
+        CanonicalJSON.literal(",\"names\":[", into: &text)
         for (index, name) in ([title, account ?? ""] + addresses).enumerated() {
             if index > 0 { CanonicalJSON.literal(",", into: &text) }
             CanonicalJSON.string(name, into: &text)
+        }
+        CanonicalJSON.literal("],\"marks\":[", into: &text)
+        for (index, mark) in [folder, tags, free("expires")].enumerated() {
+            if index > 0 { CanonicalJSON.literal(",", into: &text) }
+            CanonicalJSON.string(mark ?? "", into: &text)
         }
         CanonicalJSON.literal("],\"modified\":\"\(modified)\",\"items\":[", into: &text)
         for (index, entry) in written.enumerated() {

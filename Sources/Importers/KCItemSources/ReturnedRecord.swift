@@ -18,9 +18,10 @@ package final class ReturnedRecord {
 
     /// The items by their parts, in the order of writing.
     private var parts: [ExactText: [Part]] = [:]
-    private let key: RecordKey?
-    /// The record's ID in a file that has UUIDs.
-    package let uuid: ItemUUID
+    /// The ID that the record had in the file.
+    package let id: String
+    /// The folder, the tags and the expiry date, as they were written; empty for none.
+    private let marks: [String]
     /// The title, the user name and the addresses, as they were written.
     private let names: [String]
     private let lastChange: Timestamp
@@ -28,6 +29,8 @@ package final class ReturnedRecord {
     let origin: [ExtraAttribute]
     /// True if the other program changed neither title nor user nor addresses.
     private var keepsNames = false
+    /// True for each of the marks that the other program changed.
+    private var changesMark = [false, false, false]
     /// When the other program changed the record; nil if it did not.
     private var modified: Timestamp?
 
@@ -52,22 +55,23 @@ package final class ReturnedRecord {
             items.append(item)
         }
         let names = value["names"]?.values.compactMap { json.text($0) } ?? []
-        guard let first = items.first, names.count > 1,
+        let marks = value["marks"]?.values.compactMap { json.text($0) } ?? []
+        guard let first = items.first, names.count > 1, let id = json.text(value["record"]), marks.count == 3,
             let date = json.text(value["modified"]).flatMap({ Timestamp($0) })
         else { return nil }
-        (self.names, lastChange) = (names, date)
-        let key = json.flag(value["joined"]) == true ? RecordKey(first) : nil
-        (self.key, uuid) = (key, key?.uuid ?? first.uuid)
+        (self.names, self.marks, self.id, lastChange) = (names, marks, id, date)
         origin = first.extra.filter { ["source.format", "source.id", RecordKey.attribute].contains($0.name) }
     }
 
-    /// The record's ID in a file of this format, if that is where it came from.
-    package func id(in format: String) -> String? { key?.ownID(in: format) }
-
     /// Compares the record with what was written.
     ///
-    /// - Parameter account: the user name in the record; nil if the record has no place for one.
-    package func compare(title: String, account: String?, addresses: [String], modified: Timestamp?) {
+    /// - Parameters:
+    ///   - account: the user name in the record; nil if the record has no place for one.
+    ///   - marks: folder, tags and expiry date; nil for one that the format has no place for.
+    package func compare(
+        title: String, account: String?, addresses: [String], modified: Timestamp?, marks: [String?]
+    ) {
+        changesMark = zip(self.marks, marks).map { old, new in new.map { $0.exact != old.exact } ?? false }
         keepsNames = names.map(\.exact) == ([title, account ?? names[1]] + addresses).map(\.exact)
         // CXF has no dates before 1970, so the exporter wrote that for an earlier one.
         let isEarlier = modified?.seconds == 0 && lastChange.seconds < 0
@@ -82,6 +86,7 @@ package final class ReturnedRecord {
 
     /// States the secret that the exporter wrote beside this part.
     package func setSecret(of place: RecordPlace, _ secret: consuming SecretBytes) {
+        guard has(place) else { return }
         parts[place.part.exact]?[0].secret = ExportedText(secret)
     }
 
@@ -111,12 +116,19 @@ package final class ReturnedRecord {
             own.extra.removeAll { $0.name.exact.hasPrefix("url.") }
             own.extra += draft.extra.filter { $0.name.exact.hasPrefix("url.") }
         }
+        for (name, isChanged) in zip(Self.marks, changesMark) where isChanged {
+            own.extra.removeAll { $0.name.exact == name.exact }
+            own.extra += draft.extra.filter { $0.name.exact == name.exact }
+        }
         if let modified { own.attributes[.mdat] = .date(modified) }
         return own
     }
 
     /// The attributes that an import makes of title, user and addresses.
     private static let names: [AttributeCode] = [.labl, .svce, .acct, .srvr, .ptcl, .port, .path]
+
+    /// The attributes that hold the marks.
+    private static let marks = [ExportName.folder, "tags", "expires"]
 
     private static func parse(_ line: borrowing SecretBytes) -> ItemDraft? {
         line.withBytes { bytes in

@@ -75,7 +75,8 @@ struct CXFCredentials {
     /// Keeps a part for the custom fields.
     private mutating func field(_ part: ExportedPart) {
         let isOnly = record.parts.count == 1 && !part.isText
-        let name = isOnly ? ExportName.bytes : part.place.fieldName
+        let own = part.place.fieldName
+        let name = isOnly ? ExportName.bytes : own.isEmpty ? "field" : own
         fields.append((name, part))
         written.append(ExportedRecord.Written(part, as: .field(name), isBase64: !part.isText))
     }

@@ -39,7 +39,9 @@ package final class CXFWriter: PlainExportWriter {
         list(record.tags?.exact.split(separator: ";") ?? [])
         literal(",\"extensions\":[")
         // The credential holds these only in another form.
-        record.writeItems(credentials.written, into: &items) { credentials.isTranslated($0.part) ? $0.part : nil }
+        record.writeItems(credentials.written, id: id, into: &items) {
+            credentials.isTranslated($0.part) ? $0.part : nil
+        }
         literal("]}")
         return ExportOutcome()
     }

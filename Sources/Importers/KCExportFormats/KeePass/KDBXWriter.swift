@@ -243,7 +243,7 @@ package final class KDBXWriter: ProtectedExportWriter {
     /// In a string, KeePass would interpret the braces as placeholders.
     private func items(of record: ExportedRecord, _ written: [ExportedRecord.Written]) {
         var text = SecretBytes(capacity: 512)
-        record.writeItems(written, into: &text)
+        record.writeItems(written, id: "\(record.uuid)", into: &text)
         literal("<CustomData><Item><Key>\(ExportName.item)</Key><Value>")
         text.withBytes { bytes in
             if KDBXFragment.isXML(bytes) {

@@ -12,10 +12,11 @@ extension CXFRecords {
     ) -> ReturnedRecord? {
         guard let returned = ReturnedRecord(value, in: json) else { return nil }
         // A copy of the record has an ID of its own.
-        guard id.exact == (returned.id(in: collector.format) ?? CXF.encode(returned.uuid.bytes)).exact else {
-            return nil
-        }
-        returned.compare(title: title, account: user, addresses: record.addresses, modified: record.modified)
+        guard id.exact == returned.id.exact else { return nil }
+        let tags = record.extra.first { $0.name == "tags" }?.value
+        returned.compare(
+            title: title, account: user, addresses: record.addresses, modified: record.modified,
+            marks: [record.folder ?? "", tags ?? "", nil])
         return returned
     }
 }

@@ -261,10 +261,11 @@ final class KeePassRecords {
             let json = try ForeignJSON(text)
             guard let returned = ReturnedRecord(json.root, in: json) else { return nil }
             // A copy of the entry has an ID of its own.
-            guard entry.uuid == returned.uuid else { return nil }
+            guard "\(entry.uuid)" == returned.id else { return nil }
             rest.takeOwnSecrets(of: returned, in: database)
             returned.compare(
-                title: title, account: user ?? "", addresses: record.addresses, modified: entry.modified)
+                title: title, account: user ?? "", addresses: record.addresses, modified: entry.modified,
+                marks: [entry.folder, entry.tags ?? "", entry.expires ?? ""])
             return returned
         } catch {
             // The value only has the exporter's name.

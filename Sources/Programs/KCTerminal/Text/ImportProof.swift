@@ -66,7 +66,7 @@ package final class ImportProof {
             Table.Column(title: isCheck ? "CHECKED" : "IMPORTED", least: 12, isWhole: true),
             Table.Column(title: "IN THE FILE", alignment: .right),
             Table.Column(title: isCheck ? "THE SAME HERE" : "TAKEN", alignment: .right),
-            Table.Column(title: isCheck ? "MISSING" : "LEFT OUT", alignment: .right),
+            Table.Column(title: isCheck ? "NOT THE SAME" : "LEFT OUT", alignment: .right),
         ])
         for row in filled {
             table.append([plural(row.kind), "\(row.inFile)", "\(row.taken)", "\(row.inFile - row.taken)"])

@@ -70,7 +70,7 @@ package struct ImportText {
         }
         for line in staying { session.message(line + "\n") }
         session.list(reading.contents.marked) { _ in
-            Remark("marked, since another item differs only in its secret")
+            Remark("marked, since another item has its names")
         }
     }
 

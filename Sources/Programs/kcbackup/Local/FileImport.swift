@@ -61,7 +61,7 @@ struct FileImport {
         try list.add(lists.replaced) { _ in Remark("different") }
         list.add(failing: report, named: wordsApart(report.failing.map(\.item)), .imported)
         let isThere = lists.created.isEmpty && lists.replaced.isEmpty && report.failing.isEmpty
-        let isRead = reading.contents.refused.isEmpty && reading.contents.staying.isEmpty
+        let isRead = reading.contents.refused.allSatisfy { $0.problem.isKept } && reading.contents.staying.isEmpty
         return isThere && isRead ? .ok : .incomplete
     }
 
