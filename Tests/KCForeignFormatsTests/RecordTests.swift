@@ -242,4 +242,20 @@ struct RecordTests {
         let tags = try Self.read(Array(text.utf8), .cxf).entries.map { $0.item.extraValue("tags") }
         #expect(Set(tags) == ["z"])
     }
+
+    @Test("A second login of a record, for which an entry has no place, keeps its own user and address")
+    func secondLogin() throws {
+        let login =
+            #"{"class":"inet","attributes":{"srvr":"%.example","acct":"%","ptcl":1752461427,"labl":"A"},"#
+            + #""extra":{"source.format":"x","source.id":"1","source.part":"password"},"secret":"p%"}"#
+        let lines = ["ada", "bob"].map { login.replacing("%", with: $0) }.joined(separator: "\n")
+        for format in [ExportFormat.kdbx, .bitwarden, .csv, .cxf] {
+            let (file, export) = try ExportSample.export(lines, to: Self.writer(format))
+            #expect(export.isComplete)
+            let listing = try Self.read(file, format).listing
+            #expect(
+                listing == ["inet srvr=ada.example acct=ada: pada", "inet srvr=bob.example acct=bob: pbob"], "\(format)"
+            )
+        }
+    }
 }

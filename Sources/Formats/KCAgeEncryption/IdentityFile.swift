@@ -28,7 +28,7 @@ package struct IdentityFile: Sendable {
                 throw .identityFileNeedsPassphrase
             }
             try requirePlain(bytes)
-            // As in age, such a file has nothing else.
+            // A file with a key in PEM holds nothing else, as in age.
             if bytes.starts(with: pemStart) {
                 ssh = try SSHIdentity.parse(bytes)
                 return

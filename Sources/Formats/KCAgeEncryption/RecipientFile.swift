@@ -7,7 +7,7 @@ package enum RecipientFile {
 
     /// Reads the text of a recipients file.
     ///
-    /// As in age, keys of SSH that nothing can be encrypted to are passed over: lists of a person's keys have them.
+    /// SSH keys that cannot encrypt are passed over, as in age, since lists of a person's keys contain them.
     ///
     /// - Parameters:
     ///   - plugins: runs the plugins of recipients; nil to refuse those.

@@ -75,9 +75,7 @@ package struct ExportedRecord {
         let isNamed = key == nil || main.isLogin || main.isNetwork
         account = isNamed ? main.item.attributes.text(.acct) : nil
         hasAccountOfBytes = isNamed && main.item.attributes[.acct] != nil && account == nil
-        addresses =
-            [Self.addresses(of: main.item)].filter { !$0.isEmpty }.first
-            ?? parts.lazy.map { Self.addresses(of: $0.item) }.first { !$0.isEmpty } ?? []
+        addresses = ([main] + parts).lazy.map { Self.addresses(of: $0.item) }.first { !$0.isEmpty } ?? []
         folder = parts.lazy.compactMap { $0.item.free(ExportName.folder) }.first
         tags = parts.lazy.compactMap { $0.item.free("tags") }.first
         created = parts.lazy.map(\.item.created).min() ?? main.item.created
@@ -90,10 +88,16 @@ package struct ExportedRecord {
     /// The same record with another ID.
     package var renamed: ExportedRecord { ExportedRecord(parts, key: key, attempt: attempt + 1) }
 
-    /// Makes a record of one part for which another record has no room, with the names of that.
+    /// Makes a record of one part for which another record has no room, with the title, the user and the addresses of that
+    /// record; a second login has a user and addresses of its own.
     package init(_ part: ExportedPart, apartFrom other: ExportedRecord) {
+        let isNamed = part.isLogin || part.isNetwork
+        let own = ExportedRecord(part)
         parts = [part]
-        (title, account, hasAccountOfBytes, addresses) = (other.title, other.account, false, other.addresses)
+        title = other.title
+        account = isNamed ? own.account : other.account
+        hasAccountOfBytes = isNamed && own.hasAccountOfBytes
+        addresses = own.addresses.isEmpty ? other.addresses : own.addresses
         (folder, tags) = (other.folder, other.tags)
         (created, modified, uuid) = (part.item.created, part.item.modified, part.item.uuid)
         (key, attempt) = (nil, 0)

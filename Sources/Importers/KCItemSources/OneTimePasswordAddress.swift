@@ -52,7 +52,7 @@ package enum OneTimePasswordAddress {
         return mended(bytes, issuer: issuer, user: user) ?? SecretBytes(bytes)
     }
 
-    /// The parameters that an address is made of anew.
+    /// The parameters of an address that is written again in its usual form.
     private static let known: Set<ExactText> = [
         "secret", "issuer", "algorithm", "digits", "period", "counter", "encoder",
     ]

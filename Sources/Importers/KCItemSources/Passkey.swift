@@ -67,7 +67,8 @@ package struct Passkey: ~Copyable {
         displayName = json.text(object["userDisplayName"])
         userHandle = json.text(object["userHandle"]).map(Self.unpadded)
         let known = ["type", "credentialId", "rpId", "key", "username", "userName", "userDisplayName", "userHandle"]
-        for member in object.members where !known.contains(member.name) {
+        // A member of another kind than the format says is kept as it is.
+        for member in object.members where !known.contains(member.name) || !member.value.isString {
             others.append((member.name, ExportedText(json.source(member.value))))
         }
     }

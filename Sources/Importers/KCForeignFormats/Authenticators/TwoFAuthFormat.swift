@@ -32,7 +32,7 @@ package struct TwoFAuthFormat: ForeignFormat {
                 () throws(ForeignFailure) in try reader.add(account)
             }
         }
-        // They describe the export.
+        // These members describe the export, not its accounts.
         json.skip("app", "datetime", of: json.root)
         collector.leaveOut(unknown: json.unread)
         return try collector.finish(details: "", isPlaintext: true)

@@ -88,7 +88,7 @@ enum KeyringMapping {
         return Timestamp(microseconds: Int64(seconds) * 1_000_000)
     }
 
-    /// The number of dates that an item has and that cannot be read; 0 stands for none.
+    /// The number of dates of an item that cannot be read.
     static func unreadableDates(of item: KeyringItem) -> Int {
         [item.created, item.modified].count { $0 > 0 && date($0) == nil }
     }
